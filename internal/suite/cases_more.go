@@ -84,11 +84,11 @@ func (m *maker) quantizedProducts() {
 	}
 }
 
-// biasedProducts are products of bytes behind which a constant row is added, and an activation that no register holds follows.
+// biasedProducts are products of bytes behind which a constant row is added and an activation follows, that registers hold or not.
 func (m *maker) biasedProducts() {
 	for i, s := range [][3]int{{1, 64, 10}, {3, 17, 33}, {190, 64, 64}} {
-		for j, act := range []elementwise.Op{elementwise.Gelu, elementwise.Silu, elementwise.Tanh} {
-			in, out := []numeric.DataType{numeric.I8, numeric.U8}[(i+j)%2], []numeric.DataType{numeric.I8, numeric.F32, numeric.U8}[j]
+		for j, act := range []elementwise.Op{elementwise.Gelu, elementwise.Silu, elementwise.Tanh, elementwise.GeluTanh} {
+			in, out := []numeric.DataType{numeric.I8, numeric.U8}[(i+j)%2], []numeric.DataType{numeric.I8, numeric.F32, numeric.U8, numeric.F32}[j]
 			l := m.layer(graph.MatMul, nil, m.tensor(in, numeric.PerTensor(0.02, 5), 1, s[0], s[1]), m.constant(numeric.I8, numeric.PerTensor(0.01, 0), 1, s[1], s[2]))
 			if y := l.Outputs[0]; out != numeric.F32 {
 				y.Type, y.Range = out, numeric.PerTensor(0.02, 7)

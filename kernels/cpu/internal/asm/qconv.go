@@ -53,6 +53,9 @@ const (
 // InPlace reports whether the kernel reads inputs where they lie, and has no use for QConvCall.Packed.
 func (k QConvKernel) InPlace() bool { return k.packs == inPlace }
 
+// Activates reports whether the kernel has Requant's activations: with AVX2 no registers are left for them.
+func (k QConvKernel) Activates() bool { return k.level != avx2 && k.level != avxVNNI }
+
 // qconvGeneric computes a strip of any number of blocks in plain Go.
 func qconvGeneric(c *QConvCall, blocks int) {
 	var room [2 * 16]int32

@@ -4,8 +4,212 @@
 
 #include "textflag.h"
 
+DATA qconvGELUTable<>+0(SB)/4, $0x00000000
+DATA qconvGELUTable<>+4(SB)/4, $0x3e0d23a5
+DATA qconvGELUTable<>+8(SB)/4, $0x3e2d8d4d
+DATA qconvGELUTable<>+12(SB)/4, $0x3e0d65cb
+DATA qconvGELUTable<>+16(SB)/4, $0x3db390fb
+DATA qconvGELUTable<>+20(SB)/4, $0x3d3a5e7c
+DATA qconvGELUTable<>+24(SB)/4, $0x3ca12b8a
+DATA qconvGELUTable<>+28(SB)/4, $0x3bea6f24
+DATA qconvGELUTable<>+32(SB)/4, $0x3b101a6d
+DATA qconvGELUTable<>+36(SB)/4, $0x3a16275d
+DATA qconvGELUTable<>+40(SB)/4, $0x3904d6d1
+DATA qconvGELUTable<>+44(SB)/4, $0x37c7c712
+DATA qconvGELUTable<>+48(SB)/4, $0x367f8d72
+DATA qconvGELUTable<>+52(SB)/4, $0x350b17fc
+DATA qconvGELUTable<>+56(SB)/4, $0x3380e520
+DATA qconvGELUTable<>+60(SB)/4, $0x31cb68ea
+DATA qconvGELUTable<>+64(SB)/4, $0x3e4ccccd
+DATA qconvGELUTable<>+68(SB)/4, $0x3da19a90
+DATA qconvGELUTable<>+72(SB)/4, $0xbc026709
+DATA qconvGELUTable<>+76(SB)/4, $0xbd414153
+DATA qconvGELUTable<>+80(SB)/4, $0xbd48fd3a
+DATA qconvGELUTable<>+84(SB)/4, $0xbd0ba4cf
+DATA qconvGELUTable<>+88(SB)/4, $0xbc95418e
+DATA qconvGELUTable<>+92(SB)/4, $0xbc0080fd
+DATA qconvGELUTable<>+96(SB)/4, $0xbb35fa99
+DATA qconvGELUTable<>+100(SB)/4, $0xba564d2e
+DATA qconvGELUTable<>+104(SB)/4, $0xb9533efa
+DATA qconvGELUTable<>+108(SB)/4, $0xb82f0b46
+DATA qconvGELUTable<>+112(SB)/4, $0xb6f48ea4
+DATA qconvGELUTable<>+116(SB)/4, $0xb59050fd
+DATA qconvGELUTable<>+120(SB)/4, $0xb41019d1
+DATA qconvGELUTable<>+124(SB)/4, $0xb273bdc9
+DATA qconvGELUTable<>+128(SB)/4, $0xbd82b993
+DATA qconvGELUTable<>+132(SB)/4, $0xbd5e09da
+DATA qconvGELUTable<>+136(SB)/4, $0xbd0119fb
+DATA qconvGELUTable<>+140(SB)/4, $0xbc0e8c95
+DATA qconvGELUTable<>+144(SB)/4, $0x3ba2d092
+DATA qconvGELUTable<>+148(SB)/4, $0x3c0d88fc
+DATA qconvGELUTable<>+152(SB)/4, $0x3bdcbe5b
+DATA qconvGELUTable<>+156(SB)/4, $0x3b725efb
+DATA qconvGELUTable<>+160(SB)/4, $0x3acdff75
+DATA qconvGELUTable<>+164(SB)/4, $0x3a0ca3e4
+DATA qconvGELUTable<>+168(SB)/4, $0x391d260a
+DATA qconvGELUTable<>+172(SB)/4, $0x38113e90
+DATA qconvGELUTable<>+176(SB)/4, $0x36df9931
+DATA qconvGELUTable<>+180(SB)/4, $0x35900084
+DATA qconvGELUTable<>+184(SB)/4, $0x341bb359
+DATA qconvGELUTable<>+188(SB)/4, $0x328daa26
+DATA qconvGELUTable<>+192(SB)/4, $0xb6837c4d
+DATA qconvGELUTable<>+196(SB)/4, $0x3bc5b53b
+DATA qconvGELUTable<>+200(SB)/4, $0x3c08156e
+DATA qconvGELUTable<>+204(SB)/4, $0x3bd08185
+DATA qconvGELUTable<>+208(SB)/4, $0x3b32a81e
+DATA qconvGELUTable<>+212(SB)/4, $0x33898385
+DATA qconvGELUTable<>+216(SB)/4, $0xba84409b
+DATA qconvGELUTable<>+220(SB)/4, $0xba6dfb6a
+DATA qconvGELUTable<>+224(SB)/4, $0xba051e5a
+DATA qconvGELUTable<>+228(SB)/4, $0xb95cc3a6
+DATA qconvGELUTable<>+232(SB)/4, $0xb88fb261
+DATA qconvGELUTable<>+236(SB)/4, $0xb796d2c0
+DATA qconvGELUTable<>+240(SB)/4, $0xb6818dad
+DATA qconvGELUTable<>+244(SB)/4, $0xb537da00
+DATA qconvGELUTable<>+248(SB)/4, $0xb3d8e0f5
+DATA qconvGELUTable<>+252(SB)/4, $0xb2559d73
+DATA qconvGELUTable<>+256(SB)/4, $0x3ae1fd07
+DATA qconvGELUTable<>+260(SB)/4, $0x3a948d6c
+DATA qconvGELUTable<>+264(SB)/4, $0xb78b96d3
+DATA qconvGELUTable<>+268(SB)/4, $0xba56d03d
+DATA qconvGELUTable<>+272(SB)/4, $0xba62f527
+DATA qconvGELUTable<>+276(SB)/4, $0xb9f1e6ba
+DATA qconvGELUTable<>+280(SB)/4, $0xb8a3cb21
+DATA qconvGELUTable<>+284(SB)/4, $0x38b732b7
+DATA qconvGELUTable<>+288(SB)/4, $0x38c532ca
+DATA qconvGELUTable<>+292(SB)/4, $0x385f1e5c
+DATA qconvGELUTable<>+296(SB)/4, $0x37b32265
+DATA qconvGELUTable<>+300(SB)/4, $0x36dd2d90
+DATA qconvGELUTable<>+304(SB)/4, $0x35d97054
+DATA qconvGELUTable<>+308(SB)/4, $0x34ad6fe8
+DATA qconvGELUTable<>+312(SB)/4, $0x336317b8
+DATA qconvGELUTable<>+316(SB)/4, $0x31f5f157
+DATA qconvGELUTable<>+320(SB)/4, $0xb853f620
+DATA qconvGELUTable<>+324(SB)/4, $0xb9547b44
+DATA qconvGELUTable<>+328(SB)/4, $0xb96a2498
+DATA qconvGELUTable<>+332(SB)/4, $0xb8b0b72a
+DATA qconvGELUTable<>+336(SB)/4, $0x3860d664
+DATA qconvGELUTable<>+340(SB)/4, $0x38bfcede
+DATA qconvGELUTable<>+344(SB)/4, $0x386a3e45
+DATA qconvGELUTable<>+348(SB)/4, $0x375af3e1
+DATA qconvGELUTable<>+352(SB)/4, $0xb6d9b949
+DATA qconvGELUTable<>+356(SB)/4, $0xb708344c
+DATA qconvGELUTable<>+360(SB)/4, $0xb6969c29
+DATA qconvGELUTable<>+364(SB)/4, $0xb5e4108b
+DATA qconvGELUTable<>+368(SB)/4, $0xb5029566
+DATA qconvGELUTable<>+372(SB)/4, $0xb3eba9f1
+DATA qconvGELUTable<>+376(SB)/4, $0xb2ab3ffb
+DATA qconvGELUTable<>+380(SB)/4, $0xb14b18a4
+GLOBL qconvGELUTable<>(SB), RODATA|NOPTR, $384
+
+DATA qconvGELUTanhTable<>+0(SB)/4, $0x00000000
+DATA qconvGELUTanhTable<>+4(SB)/4, $0x3e0d259f
+DATA qconvGELUTanhTable<>+8(SB)/4, $0x3e2da351
+DATA qconvGELUTanhTable<>+12(SB)/4, $0x3e0d9dcb
+DATA qconvGELUTanhTable<>+16(SB)/4, $0x3db3f18a
+DATA qconvGELUTanhTable<>+20(SB)/4, $0x3d39f7c4
+DATA qconvGELUTanhTable<>+24(SB)/4, $0x3c9dea78
+DATA qconvGELUTanhTable<>+28(SB)/4, $0x3bdb2e7c
+DATA qconvGELUTanhTable<>+32(SB)/4, $0x3af50c2b
+DATA qconvGELUTanhTable<>+36(SB)/4, $0x39d84f9a
+DATA qconvGELUTanhTable<>+40(SB)/4, $0x38935131
+DATA qconvGELUTanhTable<>+44(SB)/4, $0x371707d6
+DATA qconvGELUTanhTable<>+48(SB)/4, $0x3563339d
+DATA qconvGELUTanhTable<>+52(SB)/4, $0x3374526c
+DATA qconvGELUTanhTable<>+56(SB)/4, $0x3136f003
+DATA qconvGELUTanhTable<>+60(SB)/4, $0x2eb9c65a
+DATA qconvGELUTanhTable<>+64(SB)/4, $0x3e4ccccd
+DATA qconvGELUTanhTable<>+68(SB)/4, $0x3da1a971
+DATA qconvGELUTanhTable<>+72(SB)/4, $0xbc00580a
+DATA qconvGELUTanhTable<>+76(SB)/4, $0xbd40e1ec
+DATA qconvGELUTanhTable<>+80(SB)/4, $0xbd49b019
+DATA qconvGELUTanhTable<>+84(SB)/4, $0xbd0d10a5
+DATA qconvGELUTanhTable<>+88(SB)/4, $0xbc96ede5
+DATA qconvGELUTanhTable<>+92(SB)/4, $0xbbff0bc2
+DATA qconvGELUTanhTable<>+96(SB)/4, $0xbb2a36bc
+DATA qconvGELUTanhTable<>+100(SB)/4, $0xba3104c6
+DATA qconvGELUTanhTable<>+104(SB)/4, $0xb90c8f95
+DATA qconvGELUTanhTable<>+108(SB)/4, $0xb7a6842a
+DATA qconvGELUTanhTable<>+112(SB)/4, $0xb60f9233
+DATA qconvGELUTanhTable<>+116(SB)/4, $0xb42faec1
+DATA qconvGELUTanhTable<>+120(SB)/4, $0xb214acd5
+DATA qconvGELUTanhTable<>+124(SB)/4, $0xafa99013
+DATA qconvGELUTanhTable<>+128(SB)/4, $0xbd82b993
+DATA qconvGELUTanhTable<>+132(SB)/4, $0xbd5de27a
+DATA qconvGELUTanhTable<>+136(SB)/4, $0xbd00f181
+DATA qconvGELUTanhTable<>+140(SB)/4, $0xbc0ff210
+DATA qconvGELUTanhTable<>+144(SB)/4, $0x3b9e155c
+DATA qconvGELUTanhTable<>+148(SB)/4, $0x3c0d6519
+DATA qconvGELUTanhTable<>+152(SB)/4, $0x3be102b6
+DATA qconvGELUTanhTable<>+156(SB)/4, $0x3b797ba8
+DATA qconvGELUTanhTable<>+160(SB)/4, $0x3acf8dde
+DATA qconvGELUTanhTable<>+164(SB)/4, $0x3a02d70a
+DATA qconvGELUTanhTable<>+168(SB)/4, $0x38f740fc
+DATA qconvGELUTanhTable<>+172(SB)/4, $0x37abca08
+DATA qconvGELUTanhTable<>+176(SB)/4, $0x362ba8b8
+DATA qconvGELUTanhTable<>+180(SB)/4, $0x3470dbea
+DATA qconvGELUTanhTable<>+184(SB)/4, $0x32676e21
+DATA qconvGELUTanhTable<>+188(SB)/4, $0x3014679b
+DATA qconvGELUTanhTable<>+192(SB)/4, $0xb6866f0e
+DATA qconvGELUTanhTable<>+196(SB)/4, $0x3bc64401
+DATA qconvGELUTanhTable<>+200(SB)/4, $0x3c07b2d7
+DATA qconvGELUTanhTable<>+204(SB)/4, $0x3bcf015e
+DATA qconvGELUTanhTable<>+208(SB)/4, $0x3b33b07e
+DATA qconvGELUTanhTable<>+212(SB)/4, $0x38805d42
+DATA qconvGELUTanhTable<>+216(SB)/4, $0xba818596
+DATA qconvGELUTanhTable<>+220(SB)/4, $0xba7583ba
+DATA qconvGELUTanhTable<>+224(SB)/4, $0xba0c7415
+DATA qconvGELUTanhTable<>+228(SB)/4, $0xb9621773
+DATA qconvGELUTanhTable<>+232(SB)/4, $0xb8834f5a
+DATA qconvGELUTanhTable<>+236(SB)/4, $0xb75af326
+DATA qconvGELUTanhTable<>+240(SB)/4, $0xb600fcc5
+DATA qconvGELUTanhTable<>+244(SB)/4, $0xb4528d8a
+DATA qconvGELUTanhTable<>+248(SB)/4, $0xb268e1d8
+DATA qconvGELUTanhTable<>+252(SB)/4, $0xb02a7b96
+DATA qconvGELUTanhTable<>+256(SB)/4, $0x3ae32852
+DATA qconvGELUTanhTable<>+260(SB)/4, $0x3a942595
+DATA qconvGELUTanhTable<>+264(SB)/4, $0xb7f6c862
+DATA qconvGELUTanhTable<>+268(SB)/4, $0xba5549a1
+DATA qconvGELUTanhTable<>+272(SB)/4, $0xba5e00a9
+DATA qconvGELUTanhTable<>+276(SB)/4, $0xb9f1fb5e
+DATA qconvGELUTanhTable<>+280(SB)/4, $0xb8c3e7c6
+DATA qconvGELUTanhTable<>+284(SB)/4, $0x38a9ee00
+DATA qconvGELUTanhTable<>+288(SB)/4, $0x38cf5dab
+DATA qconvGELUTanhTable<>+292(SB)/4, $0x38735314
+DATA qconvGELUTanhTable<>+296(SB)/4, $0x37ba1964
+DATA qconvGELUTanhTable<>+300(SB)/4, $0x36c31a4e
+DATA qconvGELUTanhTable<>+304(SB)/4, $0x358ccc1f
+DATA qconvGELUTanhTable<>+308(SB)/4, $0x340a7da9
+DATA qconvGELUTanhTable<>+312(SB)/4, $0x3236b6da
+DATA qconvGELUTanhTable<>+316(SB)/4, $0x301e9770
+DATA qconvGELUTanhTable<>+320(SB)/4, $0xb858c0d7
+DATA qconvGELUTanhTable<>+324(SB)/4, $0xb9583717
+DATA qconvGELUTanhTable<>+328(SB)/4, $0xb969310c
+DATA qconvGELUTanhTable<>+332(SB)/4, $0xb8a60306
+DATA qconvGELUTanhTable<>+336(SB)/4, $0x385c9bf9
+DATA qconvGELUTanhTable<>+340(SB)/4, $0x38b540d5
+DATA qconvGELUTanhTable<>+344(SB)/4, $0x3868f8c0
+DATA qconvGELUTanhTable<>+348(SB)/4, $0x378621f3
+DATA qconvGELUTanhTable<>+352(SB)/4, $0xb6b56306
+DATA qconvGELUTanhTable<>+356(SB)/4, $0xb714f0ce
+DATA qconvGELUTanhTable<>+360(SB)/4, $0xb6ab8503
+DATA qconvGELUTanhTable<>+364(SB)/4, $0xb5ecf819
+DATA qconvGELUTanhTable<>+368(SB)/4, $0xb4d456f2
+DATA qconvGELUTanhTable<>+372(SB)/4, $0xb37a5e01
+DATA qconvGELUTanhTable<>+376(SB)/4, $0xb1c1415f
+DATA qconvGELUTanhTable<>+380(SB)/4, $0xafc0bfb2
+GLOBL qconvGELUTanhTable<>(SB), RODATA|NOPTR, $384
+
+DATA qconvConstants<>+0(SB)/4, $0x7fffffff
+DATA qconvConstants<>+4(SB)/4, $0x40c645a2
+DATA qconvConstants<>+8(SB)/4, $0x40200000
+DATA qconvConstants<>+12(SB)/4, $0x4b400000
+DATA qconvConstants<>+16(SB)/4, $0xcb400000
+DATA qconvConstants<>+20(SB)/4, $0x00030000
+GLOBL qconvConstants<>(SB), RODATA|NOPTR, $24
+
 // func qconv32VNNI(pixels int, tiles int, args *byte)
-// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, MMX+
 TEXT ·qconv32VNNI(SB), NOSPLIT, $8-24
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x0000000b
@@ -86,6 +290,66 @@ p1step:
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
 	VADDPS       Z3, Z11, Z11
+	CMPL         140(BX), $0x00
+	JEQ          p1activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p1activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p1activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+
+p1activated:
 	CMPL         96(BX), $0x00
 	JEQ          p1residual
 	VBROADCASTSS 64(BX), Z0
@@ -291,6 +555,116 @@ p2step:
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
 	VADDPS       Z3, Z13, Z13
+	CMPL         140(BX), $0x00
+	JEQ          p2activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p2activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p2activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+
+p2activated:
 	CMPL         96(BX), $0x00
 	JEQ          p2residual
 	VBROADCASTSS 64(BX), Z0
@@ -577,6 +951,166 @@ p3step:
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z1, Z15, Z15
 	VADDPS       Z3, Z15, Z15
+	CMPL         140(BX), $0x00
+	JEQ          p3activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p3activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p3activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+
+p3activated:
 	CMPL         96(BX), $0x00
 	JEQ          p3residual
 	VBROADCASTSS 64(BX), Z0
@@ -944,6 +1478,216 @@ p4step:
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z1, Z17, Z17
 	VADDPS       Z3, Z17, Z17
+	CMPL         140(BX), $0x00
+	JEQ          p4activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p4activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p4activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+	VMOVAPS          Z16, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z16
+	VMOVAPS          Z17, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z17
+
+p4activated:
 	CMPL         96(BX), $0x00
 	JEQ          p4residual
 	VBROADCASTSS 64(BX), Z0
@@ -1392,6 +2136,266 @@ p5step:
 	VCVTDQ2PS    Z19, Z19
 	VMULPS       Z1, Z19, Z19
 	VADDPS       Z3, Z19, Z19
+	CMPL         140(BX), $0x00
+	JEQ          p5activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p5activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p5activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+	VMOVAPS          Z16, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z16
+	VMOVAPS          Z17, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z17
+	VMOVAPS          Z18, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z18
+	VMOVAPS          Z19, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z19
+
+p5activated:
 	CMPL         96(BX), $0x00
 	JEQ          p5residual
 	VBROADCASTSS 64(BX), Z0
@@ -1992,6 +2996,316 @@ p6step:
 	VCVTDQ2PS    Z21, Z21
 	VMULPS       Z1, Z21, Z21
 	VADDPS       Z3, Z21, Z21
+	CMPL         140(SI), $0x00
+	JEQ          p6activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p6activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p6activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+	VMOVAPS          Z16, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z16
+	VMOVAPS          Z17, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z17
+	VMOVAPS          Z18, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z18
+	VMOVAPS          Z19, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z19
+	VMOVAPS          Z20, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z20
+	VMOVAPS          Z21, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z21
+
+p6activated:
 	CMPL         96(SI), $0x00
 	JEQ          p6residual
 	VBROADCASTSS 64(SI), Z0
@@ -2681,6 +3995,366 @@ p7step:
 	VCVTDQ2PS    Z23, Z23
 	VMULPS       Z1, Z23, Z23
 	VADDPS       Z3, Z23, Z23
+	CMPL         140(SI), $0x00
+	JEQ          p7activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p7activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p7activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+	VMOVAPS          Z16, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z16
+	VMOVAPS          Z17, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z17
+	VMOVAPS          Z18, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z18
+	VMOVAPS          Z19, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z19
+	VMOVAPS          Z20, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z20
+	VMOVAPS          Z21, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z21
+	VMOVAPS          Z22, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z22
+	VMOVAPS          Z23, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z23
+
+p7activated:
 	CMPL         96(SI), $0x00
 	JEQ          p7residual
 	VBROADCASTSS 64(SI), Z0
@@ -3459,6 +5133,416 @@ p8step:
 	VCVTDQ2PS    Z25, Z25
 	VMULPS       Z1, Z25, Z25
 	VADDPS       Z3, Z25, Z25
+	CMPL         140(SI), $0x00
+	JEQ          p8activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p8activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p8activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+	VMOVAPS          Z16, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z16
+	VMOVAPS          Z17, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z17
+	VMOVAPS          Z18, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z18
+	VMOVAPS          Z19, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z19
+	VMOVAPS          Z20, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z20
+	VMOVAPS          Z21, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z21
+	VMOVAPS          Z22, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z22
+	VMOVAPS          Z23, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z23
+	VMOVAPS          Z24, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z24
+	VMOVAPS          Z25, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z25
+
+p8activated:
 	CMPL         96(SI), $0x00
 	JEQ          p8residual
 	VBROADCASTSS 64(SI), Z0
@@ -4324,6 +6408,466 @@ p9step:
 	VCVTDQ2PS    Z27, Z27
 	VMULPS       Z1, Z27, Z27
 	VADDPS       Z3, Z27, Z27
+	CMPL         140(SI), $0x00
+	JEQ          p9activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p9activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p9activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+	VMOVAPS          Z16, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z16
+	VMOVAPS          Z17, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z17
+	VMOVAPS          Z18, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z18
+	VMOVAPS          Z19, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z19
+	VMOVAPS          Z20, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z20
+	VMOVAPS          Z21, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z21
+	VMOVAPS          Z22, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z22
+	VMOVAPS          Z23, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z23
+	VMOVAPS          Z24, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z24
+	VMOVAPS          Z25, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z25
+	VMOVAPS          Z26, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z26
+	VMOVAPS          Z27, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z27
+
+p9activated:
 	CMPL         96(SI), $0x00
 	JEQ          p9residual
 	VBROADCASTSS 64(SI), Z0
@@ -5276,6 +7820,516 @@ p10step:
 	VCVTDQ2PS    Z29, Z29
 	VMULPS       Z1, Z29, Z29
 	VADDPS       Z3, Z29, Z29
+	CMPL         140(SI), $0x00
+	JEQ          p10activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p10activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p10activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+	VMOVAPS          Z16, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z16
+	VMOVAPS          Z17, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z17
+	VMOVAPS          Z18, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z18
+	VMOVAPS          Z19, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z19
+	VMOVAPS          Z20, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z20
+	VMOVAPS          Z21, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z21
+	VMOVAPS          Z22, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z22
+	VMOVAPS          Z23, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z23
+	VMOVAPS          Z24, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z24
+	VMOVAPS          Z25, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z25
+	VMOVAPS          Z26, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z26
+	VMOVAPS          Z27, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z27
+	VMOVAPS          Z28, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z28
+	VMOVAPS          Z29, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z29
+
+p10activated:
 	CMPL         96(SI), $0x00
 	JEQ          p10residual
 	VBROADCASTSS 64(SI), Z0
@@ -6315,6 +9369,566 @@ p11step:
 	VCVTDQ2PS    Z31, Z31
 	VMULPS       Z1, Z31, Z31
 	VADDPS       Z3, Z31, Z31
+	CMPL         140(SI), $0x00
+	JEQ          p11activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p11activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p11activate:
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+	VMOVAPS          Z16, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z16
+	VMOVAPS          Z17, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z17
+	VMOVAPS          Z18, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z18
+	VMOVAPS          Z19, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z19
+	VMOVAPS          Z20, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z20
+	VMOVAPS          Z21, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z21
+	VMOVAPS          Z22, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z22
+	VMOVAPS          Z23, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z23
+	VMOVAPS          Z24, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z24
+	VMOVAPS          Z25, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z25
+	VMOVAPS          Z26, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z26
+	VMOVAPS          Z27, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z27
+	VMOVAPS          Z28, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z28
+	VMOVAPS          Z29, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z29
+	VMOVAPS          Z30, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z30
+	VMOVAPS          Z31, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z31
+
+p11activated:
 	CMPL         96(SI), $0x00
 	JEQ          p11residual
 	VBROADCASTSS 64(SI), Z0
@@ -7041,7 +10655,7 @@ p11done:
 	RET
 
 // func qconv16VNNI(pixels int, tiles int, args *byte)
-// Requires: AVX, AVX512F, AVX512VNNI, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, MMX+
 TEXT ·qconv16VNNI(SB), NOSPLIT, $8-24
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x0000000c
@@ -7110,6 +10724,41 @@ p1step:
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
 	VADDPS       Z1, Z6, Z6
+	CMPL         140(BX), $0x00
+	JEQ          p1activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p1activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p1activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+
+p1activated:
 	CMPL         96(BX), $0x00
 	JEQ          p1residual
 	VBROADCASTSS 64(BX), Z0
@@ -7265,6 +10914,66 @@ p2step:
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
 	VADDPS       Z1, Z7, Z7
+	CMPL         140(BX), $0x00
+	JEQ          p2activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p2activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p2activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+
+p2activated:
 	CMPL         96(BX), $0x00
 	JEQ          p2residual
 	VBROADCASTSS 64(BX), Z0
@@ -7465,6 +11174,91 @@ p3step:
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
 	VADDPS       Z1, Z8, Z8
+	CMPL         140(BX), $0x00
+	JEQ          p3activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p3activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p3activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+	VMOVAPS          Z8, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z8
+
+p3activated:
 	CMPL         96(BX), $0x00
 	JEQ          p3residual
 	VBROADCASTSS 64(BX), Z0
@@ -7710,6 +11504,116 @@ p4step:
 	VCVTDQ2PS    Z9, Z9
 	VMULPS       Z0, Z9, Z9
 	VADDPS       Z1, Z9, Z9
+	CMPL         140(BX), $0x00
+	JEQ          p4activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p4activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p4activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+	VMOVAPS          Z8, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z9, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z9
+
+p4activated:
 	CMPL         96(BX), $0x00
 	JEQ          p4residual
 	VBROADCASTSS 64(BX), Z0
@@ -8000,6 +11904,141 @@ p5step:
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
 	VADDPS       Z1, Z10, Z10
+	CMPL         140(BX), $0x00
+	JEQ          p5activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p5activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p5activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+	VMOVAPS          Z8, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z9, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z9
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+
+p5activated:
 	CMPL         96(BX), $0x00
 	JEQ          p5residual
 	VBROADCASTSS 64(BX), Z0
@@ -8335,6 +12374,166 @@ p6step:
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z0, Z11, Z11
 	VADDPS       Z1, Z11, Z11
+	CMPL         140(BX), $0x00
+	JEQ          p6activated
+	LEAQ         qconvGELUTable<>+0(SB), R8
+	CMPL         140(BX), $0x01
+	JEQ          p6activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+
+p6activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+	VMOVAPS          Z8, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z9, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z9
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R8), Z2, Z1
+	VPERMPS          256(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R8), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R8), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R8), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+
+p6activated:
 	CMPL         96(BX), $0x00
 	JEQ          p6residual
 	VBROADCASTSS 64(BX), Z0
@@ -8771,6 +12970,191 @@ p7step:
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
 	VADDPS       Z1, Z12, Z12
+	CMPL         140(SI), $0x00
+	JEQ          p7activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p7activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p7activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+	VMOVAPS          Z8, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z9, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z9
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+
+p7activated:
 	CMPL         96(SI), $0x00
 	JEQ          p7residual
 	VBROADCASTSS 64(SI), Z0
@@ -9256,6 +13640,216 @@ p8step:
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z0, Z13, Z13
 	VADDPS       Z1, Z13, Z13
+	CMPL         140(SI), $0x00
+	JEQ          p8activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p8activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p8activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+	VMOVAPS          Z8, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z9, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z9
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+
+p8activated:
 	CMPL         96(SI), $0x00
 	JEQ          p8residual
 	VBROADCASTSS 64(SI), Z0
@@ -9790,6 +14384,241 @@ p9step:
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
 	VADDPS       Z1, Z14, Z14
+	CMPL         140(SI), $0x00
+	JEQ          p9activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p9activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p9activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+	VMOVAPS          Z8, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z9, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z9
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+
+p9activated:
 	CMPL         96(SI), $0x00
 	JEQ          p9residual
 	VBROADCASTSS 64(SI), Z0
@@ -10373,6 +15202,266 @@ p10step:
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z0, Z15, Z15
 	VADDPS       Z1, Z15, Z15
+	CMPL         140(SI), $0x00
+	JEQ          p10activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p10activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p10activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+	VMOVAPS          Z8, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z9, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z9
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+
+p10activated:
 	CMPL         96(SI), $0x00
 	JEQ          p10residual
 	VBROADCASTSS 64(SI), Z0
@@ -11005,6 +16094,291 @@ p11step:
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
 	VADDPS       Z1, Z16, Z16
+	CMPL         140(SI), $0x00
+	JEQ          p11activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p11activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p11activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+	VMOVAPS          Z8, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z9, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z9
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+	VMOVAPS          Z16, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z16
+
+p11activated:
 	CMPL         96(SI), $0x00
 	JEQ          p11residual
 	VBROADCASTSS 64(SI), Z0
@@ -11686,6 +17060,316 @@ p12step:
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z0, Z17, Z17
 	VADDPS       Z1, Z17, Z17
+	CMPL         140(SI), $0x00
+	JEQ          p12activated
+	LEAQ         qconvGELUTable<>+0(SB), R9
+	CMPL         140(SI), $0x01
+	JEQ          p12activate
+	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+
+p12activate:
+	VMOVAPS          Z6, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z6
+	VMOVAPS          Z7, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z7
+	VMOVAPS          Z8, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z8
+	VMOVAPS          Z9, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z9
+	VMOVAPS          Z10, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z10
+	VMOVAPS          Z11, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z11
+	VMOVAPS          Z12, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z12
+	VMOVAPS          Z13, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z13
+	VMOVAPS          Z14, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z14
+	VMOVAPS          Z15, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z15
+	VMOVAPS          Z16, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z16
+	VMOVAPS          Z17, Z0
+	VPANDD.BCST      qconvConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qconvConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qconvConstants<>+8(SB), Z2
+	VBROADCASTSS     qconvConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qconvConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qconvConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R9), Z2, Z1
+	VPERMPS          256(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R9), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R9), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R9), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qconvConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z17
+
+p12activated:
 	CMPL         96(SI), $0x00
 	JEQ          p12residual
 	VBROADCASTSS 64(SI), Z0

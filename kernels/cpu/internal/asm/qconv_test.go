@@ -170,3 +170,52 @@ func TestQConvKernels(t *testing.T) {
 		})
 	}
 }
+
+// TestQConvActivations compares results with those of the instruction set's functions on vectors, of which none may differ in a bit.
+func TestQConvActivations(t *testing.T) {
+	functions := map[Activation]UnaryOp{ByGELU: GELU, ByGELUTanh: GELUTanh}
+	for _, k := range QConvKernels() {
+		if !k.Activates() {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			vec := vecKernelGeneric()
+			if k.Needs != 0 {
+				vec = VecKernels()[0]
+			}
+			r := rand.New(rand.NewPCG(3, 4))
+			for variant := range 128 {
+				activation := Activation(1 + variant%2)
+				pixels := 1 + r.IntN(3*k.Pixels)
+				c := qconvCase(r, k.Blocks, pixels, (1+variant%3)*k.Steps, 8*(variant/2%2)+16)
+				for i := range c.Requant.Scale {
+					c.Requant.Scale[i] /= 100 // where GELU bends
+				}
+				k.Run(c)
+				want := slices.Clone(c.Requant.Float)
+				vec.Unary(functions[activation], want, want, 0, 0)
+				c.Requant.Activation = activation
+				k.Run(c)
+				for i, got := range c.Requant.Float {
+					if math.Float32bits(got) != math.Float32bits(want[i]) && (got == got || want[i] == want[i]) {
+						t.Fatalf("activation %d, %d pixels: element %d is %v, want %v", activation, pixels, i, got, want[i])
+					}
+				}
+				q := *c.Requant
+				q.Float, q.Out, q.Flip, q.ClampInner, q.Inner = nil, make([]byte, len(want)), 0, true, [2]float32{0.1, 2}
+				q.OutScale = 0.01 + r.Float32()/100
+				c.Requant = &q
+				k.Run(c)
+				for x := range pixels {
+					for i := range 16 * k.Blocks {
+						at := x*q.OutPixel + i/16*q.OutBlock + i%16
+						if want := quantise(clamp(want[at], q.Inner), q.OutScale, q.OutZero); q.Out[at] != want {
+							t.Fatalf("activation %d, %d pixels: byte %d is %d, want %d", activation, pixels, at, q.Out[at], want)
+						}
+					}
+				}
+			}
+		})
+	}
+}

@@ -4,8 +4,212 @@
 
 #include "textflag.h"
 
+DATA qtileGELUTable<>+0(SB)/4, $0x00000000
+DATA qtileGELUTable<>+4(SB)/4, $0x3e0d23a5
+DATA qtileGELUTable<>+8(SB)/4, $0x3e2d8d4d
+DATA qtileGELUTable<>+12(SB)/4, $0x3e0d65cb
+DATA qtileGELUTable<>+16(SB)/4, $0x3db390fb
+DATA qtileGELUTable<>+20(SB)/4, $0x3d3a5e7c
+DATA qtileGELUTable<>+24(SB)/4, $0x3ca12b8a
+DATA qtileGELUTable<>+28(SB)/4, $0x3bea6f24
+DATA qtileGELUTable<>+32(SB)/4, $0x3b101a6d
+DATA qtileGELUTable<>+36(SB)/4, $0x3a16275d
+DATA qtileGELUTable<>+40(SB)/4, $0x3904d6d1
+DATA qtileGELUTable<>+44(SB)/4, $0x37c7c712
+DATA qtileGELUTable<>+48(SB)/4, $0x367f8d72
+DATA qtileGELUTable<>+52(SB)/4, $0x350b17fc
+DATA qtileGELUTable<>+56(SB)/4, $0x3380e520
+DATA qtileGELUTable<>+60(SB)/4, $0x31cb68ea
+DATA qtileGELUTable<>+64(SB)/4, $0x3e4ccccd
+DATA qtileGELUTable<>+68(SB)/4, $0x3da19a90
+DATA qtileGELUTable<>+72(SB)/4, $0xbc026709
+DATA qtileGELUTable<>+76(SB)/4, $0xbd414153
+DATA qtileGELUTable<>+80(SB)/4, $0xbd48fd3a
+DATA qtileGELUTable<>+84(SB)/4, $0xbd0ba4cf
+DATA qtileGELUTable<>+88(SB)/4, $0xbc95418e
+DATA qtileGELUTable<>+92(SB)/4, $0xbc0080fd
+DATA qtileGELUTable<>+96(SB)/4, $0xbb35fa99
+DATA qtileGELUTable<>+100(SB)/4, $0xba564d2e
+DATA qtileGELUTable<>+104(SB)/4, $0xb9533efa
+DATA qtileGELUTable<>+108(SB)/4, $0xb82f0b46
+DATA qtileGELUTable<>+112(SB)/4, $0xb6f48ea4
+DATA qtileGELUTable<>+116(SB)/4, $0xb59050fd
+DATA qtileGELUTable<>+120(SB)/4, $0xb41019d1
+DATA qtileGELUTable<>+124(SB)/4, $0xb273bdc9
+DATA qtileGELUTable<>+128(SB)/4, $0xbd82b993
+DATA qtileGELUTable<>+132(SB)/4, $0xbd5e09da
+DATA qtileGELUTable<>+136(SB)/4, $0xbd0119fb
+DATA qtileGELUTable<>+140(SB)/4, $0xbc0e8c95
+DATA qtileGELUTable<>+144(SB)/4, $0x3ba2d092
+DATA qtileGELUTable<>+148(SB)/4, $0x3c0d88fc
+DATA qtileGELUTable<>+152(SB)/4, $0x3bdcbe5b
+DATA qtileGELUTable<>+156(SB)/4, $0x3b725efb
+DATA qtileGELUTable<>+160(SB)/4, $0x3acdff75
+DATA qtileGELUTable<>+164(SB)/4, $0x3a0ca3e4
+DATA qtileGELUTable<>+168(SB)/4, $0x391d260a
+DATA qtileGELUTable<>+172(SB)/4, $0x38113e90
+DATA qtileGELUTable<>+176(SB)/4, $0x36df9931
+DATA qtileGELUTable<>+180(SB)/4, $0x35900084
+DATA qtileGELUTable<>+184(SB)/4, $0x341bb359
+DATA qtileGELUTable<>+188(SB)/4, $0x328daa26
+DATA qtileGELUTable<>+192(SB)/4, $0xb6837c4d
+DATA qtileGELUTable<>+196(SB)/4, $0x3bc5b53b
+DATA qtileGELUTable<>+200(SB)/4, $0x3c08156e
+DATA qtileGELUTable<>+204(SB)/4, $0x3bd08185
+DATA qtileGELUTable<>+208(SB)/4, $0x3b32a81e
+DATA qtileGELUTable<>+212(SB)/4, $0x33898385
+DATA qtileGELUTable<>+216(SB)/4, $0xba84409b
+DATA qtileGELUTable<>+220(SB)/4, $0xba6dfb6a
+DATA qtileGELUTable<>+224(SB)/4, $0xba051e5a
+DATA qtileGELUTable<>+228(SB)/4, $0xb95cc3a6
+DATA qtileGELUTable<>+232(SB)/4, $0xb88fb261
+DATA qtileGELUTable<>+236(SB)/4, $0xb796d2c0
+DATA qtileGELUTable<>+240(SB)/4, $0xb6818dad
+DATA qtileGELUTable<>+244(SB)/4, $0xb537da00
+DATA qtileGELUTable<>+248(SB)/4, $0xb3d8e0f5
+DATA qtileGELUTable<>+252(SB)/4, $0xb2559d73
+DATA qtileGELUTable<>+256(SB)/4, $0x3ae1fd07
+DATA qtileGELUTable<>+260(SB)/4, $0x3a948d6c
+DATA qtileGELUTable<>+264(SB)/4, $0xb78b96d3
+DATA qtileGELUTable<>+268(SB)/4, $0xba56d03d
+DATA qtileGELUTable<>+272(SB)/4, $0xba62f527
+DATA qtileGELUTable<>+276(SB)/4, $0xb9f1e6ba
+DATA qtileGELUTable<>+280(SB)/4, $0xb8a3cb21
+DATA qtileGELUTable<>+284(SB)/4, $0x38b732b7
+DATA qtileGELUTable<>+288(SB)/4, $0x38c532ca
+DATA qtileGELUTable<>+292(SB)/4, $0x385f1e5c
+DATA qtileGELUTable<>+296(SB)/4, $0x37b32265
+DATA qtileGELUTable<>+300(SB)/4, $0x36dd2d90
+DATA qtileGELUTable<>+304(SB)/4, $0x35d97054
+DATA qtileGELUTable<>+308(SB)/4, $0x34ad6fe8
+DATA qtileGELUTable<>+312(SB)/4, $0x336317b8
+DATA qtileGELUTable<>+316(SB)/4, $0x31f5f157
+DATA qtileGELUTable<>+320(SB)/4, $0xb853f620
+DATA qtileGELUTable<>+324(SB)/4, $0xb9547b44
+DATA qtileGELUTable<>+328(SB)/4, $0xb96a2498
+DATA qtileGELUTable<>+332(SB)/4, $0xb8b0b72a
+DATA qtileGELUTable<>+336(SB)/4, $0x3860d664
+DATA qtileGELUTable<>+340(SB)/4, $0x38bfcede
+DATA qtileGELUTable<>+344(SB)/4, $0x386a3e45
+DATA qtileGELUTable<>+348(SB)/4, $0x375af3e1
+DATA qtileGELUTable<>+352(SB)/4, $0xb6d9b949
+DATA qtileGELUTable<>+356(SB)/4, $0xb708344c
+DATA qtileGELUTable<>+360(SB)/4, $0xb6969c29
+DATA qtileGELUTable<>+364(SB)/4, $0xb5e4108b
+DATA qtileGELUTable<>+368(SB)/4, $0xb5029566
+DATA qtileGELUTable<>+372(SB)/4, $0xb3eba9f1
+DATA qtileGELUTable<>+376(SB)/4, $0xb2ab3ffb
+DATA qtileGELUTable<>+380(SB)/4, $0xb14b18a4
+GLOBL qtileGELUTable<>(SB), RODATA|NOPTR, $384
+
+DATA qtileGELUTanhTable<>+0(SB)/4, $0x00000000
+DATA qtileGELUTanhTable<>+4(SB)/4, $0x3e0d259f
+DATA qtileGELUTanhTable<>+8(SB)/4, $0x3e2da351
+DATA qtileGELUTanhTable<>+12(SB)/4, $0x3e0d9dcb
+DATA qtileGELUTanhTable<>+16(SB)/4, $0x3db3f18a
+DATA qtileGELUTanhTable<>+20(SB)/4, $0x3d39f7c4
+DATA qtileGELUTanhTable<>+24(SB)/4, $0x3c9dea78
+DATA qtileGELUTanhTable<>+28(SB)/4, $0x3bdb2e7c
+DATA qtileGELUTanhTable<>+32(SB)/4, $0x3af50c2b
+DATA qtileGELUTanhTable<>+36(SB)/4, $0x39d84f9a
+DATA qtileGELUTanhTable<>+40(SB)/4, $0x38935131
+DATA qtileGELUTanhTable<>+44(SB)/4, $0x371707d6
+DATA qtileGELUTanhTable<>+48(SB)/4, $0x3563339d
+DATA qtileGELUTanhTable<>+52(SB)/4, $0x3374526c
+DATA qtileGELUTanhTable<>+56(SB)/4, $0x3136f003
+DATA qtileGELUTanhTable<>+60(SB)/4, $0x2eb9c65a
+DATA qtileGELUTanhTable<>+64(SB)/4, $0x3e4ccccd
+DATA qtileGELUTanhTable<>+68(SB)/4, $0x3da1a971
+DATA qtileGELUTanhTable<>+72(SB)/4, $0xbc00580a
+DATA qtileGELUTanhTable<>+76(SB)/4, $0xbd40e1ec
+DATA qtileGELUTanhTable<>+80(SB)/4, $0xbd49b019
+DATA qtileGELUTanhTable<>+84(SB)/4, $0xbd0d10a5
+DATA qtileGELUTanhTable<>+88(SB)/4, $0xbc96ede5
+DATA qtileGELUTanhTable<>+92(SB)/4, $0xbbff0bc2
+DATA qtileGELUTanhTable<>+96(SB)/4, $0xbb2a36bc
+DATA qtileGELUTanhTable<>+100(SB)/4, $0xba3104c6
+DATA qtileGELUTanhTable<>+104(SB)/4, $0xb90c8f95
+DATA qtileGELUTanhTable<>+108(SB)/4, $0xb7a6842a
+DATA qtileGELUTanhTable<>+112(SB)/4, $0xb60f9233
+DATA qtileGELUTanhTable<>+116(SB)/4, $0xb42faec1
+DATA qtileGELUTanhTable<>+120(SB)/4, $0xb214acd5
+DATA qtileGELUTanhTable<>+124(SB)/4, $0xafa99013
+DATA qtileGELUTanhTable<>+128(SB)/4, $0xbd82b993
+DATA qtileGELUTanhTable<>+132(SB)/4, $0xbd5de27a
+DATA qtileGELUTanhTable<>+136(SB)/4, $0xbd00f181
+DATA qtileGELUTanhTable<>+140(SB)/4, $0xbc0ff210
+DATA qtileGELUTanhTable<>+144(SB)/4, $0x3b9e155c
+DATA qtileGELUTanhTable<>+148(SB)/4, $0x3c0d6519
+DATA qtileGELUTanhTable<>+152(SB)/4, $0x3be102b6
+DATA qtileGELUTanhTable<>+156(SB)/4, $0x3b797ba8
+DATA qtileGELUTanhTable<>+160(SB)/4, $0x3acf8dde
+DATA qtileGELUTanhTable<>+164(SB)/4, $0x3a02d70a
+DATA qtileGELUTanhTable<>+168(SB)/4, $0x38f740fc
+DATA qtileGELUTanhTable<>+172(SB)/4, $0x37abca08
+DATA qtileGELUTanhTable<>+176(SB)/4, $0x362ba8b8
+DATA qtileGELUTanhTable<>+180(SB)/4, $0x3470dbea
+DATA qtileGELUTanhTable<>+184(SB)/4, $0x32676e21
+DATA qtileGELUTanhTable<>+188(SB)/4, $0x3014679b
+DATA qtileGELUTanhTable<>+192(SB)/4, $0xb6866f0e
+DATA qtileGELUTanhTable<>+196(SB)/4, $0x3bc64401
+DATA qtileGELUTanhTable<>+200(SB)/4, $0x3c07b2d7
+DATA qtileGELUTanhTable<>+204(SB)/4, $0x3bcf015e
+DATA qtileGELUTanhTable<>+208(SB)/4, $0x3b33b07e
+DATA qtileGELUTanhTable<>+212(SB)/4, $0x38805d42
+DATA qtileGELUTanhTable<>+216(SB)/4, $0xba818596
+DATA qtileGELUTanhTable<>+220(SB)/4, $0xba7583ba
+DATA qtileGELUTanhTable<>+224(SB)/4, $0xba0c7415
+DATA qtileGELUTanhTable<>+228(SB)/4, $0xb9621773
+DATA qtileGELUTanhTable<>+232(SB)/4, $0xb8834f5a
+DATA qtileGELUTanhTable<>+236(SB)/4, $0xb75af326
+DATA qtileGELUTanhTable<>+240(SB)/4, $0xb600fcc5
+DATA qtileGELUTanhTable<>+244(SB)/4, $0xb4528d8a
+DATA qtileGELUTanhTable<>+248(SB)/4, $0xb268e1d8
+DATA qtileGELUTanhTable<>+252(SB)/4, $0xb02a7b96
+DATA qtileGELUTanhTable<>+256(SB)/4, $0x3ae32852
+DATA qtileGELUTanhTable<>+260(SB)/4, $0x3a942595
+DATA qtileGELUTanhTable<>+264(SB)/4, $0xb7f6c862
+DATA qtileGELUTanhTable<>+268(SB)/4, $0xba5549a1
+DATA qtileGELUTanhTable<>+272(SB)/4, $0xba5e00a9
+DATA qtileGELUTanhTable<>+276(SB)/4, $0xb9f1fb5e
+DATA qtileGELUTanhTable<>+280(SB)/4, $0xb8c3e7c6
+DATA qtileGELUTanhTable<>+284(SB)/4, $0x38a9ee00
+DATA qtileGELUTanhTable<>+288(SB)/4, $0x38cf5dab
+DATA qtileGELUTanhTable<>+292(SB)/4, $0x38735314
+DATA qtileGELUTanhTable<>+296(SB)/4, $0x37ba1964
+DATA qtileGELUTanhTable<>+300(SB)/4, $0x36c31a4e
+DATA qtileGELUTanhTable<>+304(SB)/4, $0x358ccc1f
+DATA qtileGELUTanhTable<>+308(SB)/4, $0x340a7da9
+DATA qtileGELUTanhTable<>+312(SB)/4, $0x3236b6da
+DATA qtileGELUTanhTable<>+316(SB)/4, $0x301e9770
+DATA qtileGELUTanhTable<>+320(SB)/4, $0xb858c0d7
+DATA qtileGELUTanhTable<>+324(SB)/4, $0xb9583717
+DATA qtileGELUTanhTable<>+328(SB)/4, $0xb969310c
+DATA qtileGELUTanhTable<>+332(SB)/4, $0xb8a60306
+DATA qtileGELUTanhTable<>+336(SB)/4, $0x385c9bf9
+DATA qtileGELUTanhTable<>+340(SB)/4, $0x38b540d5
+DATA qtileGELUTanhTable<>+344(SB)/4, $0x3868f8c0
+DATA qtileGELUTanhTable<>+348(SB)/4, $0x378621f3
+DATA qtileGELUTanhTable<>+352(SB)/4, $0xb6b56306
+DATA qtileGELUTanhTable<>+356(SB)/4, $0xb714f0ce
+DATA qtileGELUTanhTable<>+360(SB)/4, $0xb6ab8503
+DATA qtileGELUTanhTable<>+364(SB)/4, $0xb5ecf819
+DATA qtileGELUTanhTable<>+368(SB)/4, $0xb4d456f2
+DATA qtileGELUTanhTable<>+372(SB)/4, $0xb37a5e01
+DATA qtileGELUTanhTable<>+376(SB)/4, $0xb1c1415f
+DATA qtileGELUTanhTable<>+380(SB)/4, $0xafc0bfb2
+GLOBL qtileGELUTanhTable<>(SB), RODATA|NOPTR, $384
+
+DATA qtileConstants<>+0(SB)/4, $0x7fffffff
+DATA qtileConstants<>+4(SB)/4, $0x40c645a2
+DATA qtileConstants<>+8(SB)/4, $0x40200000
+DATA qtileConstants<>+12(SB)/4, $0x4b400000
+DATA qtileConstants<>+16(SB)/4, $0xcb400000
+DATA qtileConstants<>+20(SB)/4, $0x00030000
+GLOBL qtileConstants<>(SB), RODATA|NOPTR, $24
+
 // func qconv32AMX(args *byte)
-// Requires: AMX, AVX, AVX512F, CMOV, MMX+
+// Requires: AMX, AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·qconv32AMX(SB), NOSPLIT, $0-8
 	MOVQ args+0(FP), CX
 	MOVQ 40(CX), DI
@@ -482,80 +686,490 @@ sums:
 	CMOVQGT R11, DX
 
 e8pixels:
-	CMPQ         DX, $0x08
-	JLT          e8rest
-	VMOVDQU32    (DI), Z30
-	VMOVDQU32    64(DI), Z31
-	VPADDD       (SI), Z30, Z0
-	VPADDD       64(SI), Z31, Z1
-	VPADDD       128(SI), Z30, Z2
-	VPADDD       192(SI), Z31, Z3
-	VPADDD       256(SI), Z30, Z4
-	VPADDD       320(SI), Z31, Z5
-	VPADDD       384(SI), Z30, Z6
-	VPADDD       448(SI), Z31, Z7
-	VPADDD       512(SI), Z30, Z8
-	VPADDD       576(SI), Z31, Z9
-	VPADDD       640(SI), Z30, Z10
-	VPADDD       704(SI), Z31, Z11
-	VPADDD       768(SI), Z30, Z12
-	VPADDD       832(SI), Z31, Z13
-	VPADDD       896(SI), Z30, Z14
-	VPADDD       960(SI), Z31, Z15
-	MOVQ         (R8), R11
-	MOVQ         8(R8), R12
-	VMOVUPS      (R11), Z16
-	VMOVUPS      (R12), Z18
-	VMOVUPS      64(R11), Z17
-	VMOVUPS      64(R12), Z19
-	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z16, Z0, Z0
-	VADDPS       Z18, Z0, Z0
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z17, Z1, Z1
-	VADDPS       Z19, Z1, Z1
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z16, Z2, Z2
-	VADDPS       Z18, Z2, Z2
-	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z17, Z3, Z3
-	VADDPS       Z19, Z3, Z3
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       Z16, Z4, Z4
-	VADDPS       Z18, Z4, Z4
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       Z17, Z5, Z5
-	VADDPS       Z19, Z5, Z5
-	VCVTDQ2PS    Z6, Z6
-	VMULPS       Z16, Z6, Z6
-	VADDPS       Z18, Z6, Z6
-	VCVTDQ2PS    Z7, Z7
-	VMULPS       Z17, Z7, Z7
-	VADDPS       Z19, Z7, Z7
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       Z16, Z8, Z8
-	VADDPS       Z18, Z8, Z8
-	VCVTDQ2PS    Z9, Z9
-	VMULPS       Z17, Z9, Z9
-	VADDPS       Z19, Z9, Z9
-	VCVTDQ2PS    Z10, Z10
-	VMULPS       Z16, Z10, Z10
-	VADDPS       Z18, Z10, Z10
-	VCVTDQ2PS    Z11, Z11
-	VMULPS       Z17, Z11, Z11
-	VADDPS       Z19, Z11, Z11
-	VCVTDQ2PS    Z12, Z12
-	VMULPS       Z16, Z12, Z12
-	VADDPS       Z18, Z12, Z12
-	VCVTDQ2PS    Z13, Z13
-	VMULPS       Z17, Z13, Z13
-	VADDPS       Z19, Z13, Z13
-	VCVTDQ2PS    Z14, Z14
-	VMULPS       Z16, Z14, Z14
-	VADDPS       Z18, Z14, Z14
-	VCVTDQ2PS    Z15, Z15
-	VMULPS       Z17, Z15, Z15
-	VADDPS       Z19, Z15, Z15
+	CMPQ      DX, $0x08
+	JLT       e8rest
+	VMOVDQU32 (DI), Z30
+	VMOVDQU32 64(DI), Z31
+	VPADDD    (SI), Z30, Z0
+	VPADDD    64(SI), Z31, Z1
+	VPADDD    128(SI), Z30, Z2
+	VPADDD    192(SI), Z31, Z3
+	VPADDD    256(SI), Z30, Z4
+	VPADDD    320(SI), Z31, Z5
+	VPADDD    384(SI), Z30, Z6
+	VPADDD    448(SI), Z31, Z7
+	VPADDD    512(SI), Z30, Z8
+	VPADDD    576(SI), Z31, Z9
+	VPADDD    640(SI), Z30, Z10
+	VPADDD    704(SI), Z31, Z11
+	VPADDD    768(SI), Z30, Z12
+	VPADDD    832(SI), Z31, Z13
+	VPADDD    896(SI), Z30, Z14
+	VPADDD    960(SI), Z31, Z15
+	MOVQ      (R8), R11
+	MOVQ      8(R8), R12
+	VMOVUPS   (R11), Z16
+	VMOVUPS   (R12), Z18
+	VMOVUPS   64(R11), Z17
+	VMOVUPS   64(R12), Z19
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z16, Z0, Z0
+	VADDPS    Z18, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z17, Z1, Z1
+	VADDPS    Z19, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z16, Z2, Z2
+	VADDPS    Z18, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z17, Z3, Z3
+	VADDPS    Z19, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z16, Z4, Z4
+	VADDPS    Z18, Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z17, Z5, Z5
+	VADDPS    Z19, Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z16, Z6, Z6
+	VADDPS    Z18, Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z17, Z7, Z7
+	VADDPS    Z19, Z7, Z7
+	VCVTDQ2PS Z8, Z8
+	VMULPS    Z16, Z8, Z8
+	VADDPS    Z18, Z8, Z8
+	VCVTDQ2PS Z9, Z9
+	VMULPS    Z17, Z9, Z9
+	VADDPS    Z19, Z9, Z9
+	VCVTDQ2PS Z10, Z10
+	VMULPS    Z16, Z10, Z10
+	VADDPS    Z18, Z10, Z10
+	VCVTDQ2PS Z11, Z11
+	VMULPS    Z17, Z11, Z11
+	VADDPS    Z19, Z11, Z11
+	VCVTDQ2PS Z12, Z12
+	VMULPS    Z16, Z12, Z12
+	VADDPS    Z18, Z12, Z12
+	VCVTDQ2PS Z13, Z13
+	VMULPS    Z17, Z13, Z13
+	VADDPS    Z19, Z13, Z13
+	VCVTDQ2PS Z14, Z14
+	VMULPS    Z16, Z14, Z14
+	VADDPS    Z18, Z14, Z14
+	VCVTDQ2PS Z15, Z15
+	VMULPS    Z17, Z15, Z15
+	VADDPS    Z19, Z15, Z15
+	CMPL      140(R8), $0x00
+	JEQ       e8activated
+	LEAQ      qtileGELUTable<>+0(SB), R11
+	CMPL      140(R8), $0x01
+	JEQ       e8activate
+	LEAQ      qtileGELUTanhTable<>+0(SB), R11
+
+e8activate:
+	VMOVAPS          Z0, Z0
+	VPANDD.BCST      qtileConstants<>+0(SB), Z0, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z0, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z0, Z16
+	VMOVAPS          Z16, Z0
+	VMOVAPS          Z1, Z1
+	VPANDD.BCST      qtileConstants<>+0(SB), Z1, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z1, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z1, Z16
+	VMOVAPS          Z16, Z1
+	VMOVAPS          Z2, Z2
+	VPANDD.BCST      qtileConstants<>+0(SB), Z2, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z2, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z2, Z16
+	VMOVAPS          Z16, Z2
+	VMOVAPS          Z3, Z3
+	VPANDD.BCST      qtileConstants<>+0(SB), Z3, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z3, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z3, Z16
+	VMOVAPS          Z16, Z3
+	VMOVAPS          Z4, Z4
+	VPANDD.BCST      qtileConstants<>+0(SB), Z4, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z4, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z4, Z16
+	VMOVAPS          Z16, Z4
+	VMOVAPS          Z5, Z5
+	VPANDD.BCST      qtileConstants<>+0(SB), Z5, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z5, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z5, Z16
+	VMOVAPS          Z16, Z5
+	VMOVAPS          Z6, Z6
+	VPANDD.BCST      qtileConstants<>+0(SB), Z6, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z6, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z6, Z16
+	VMOVAPS          Z16, Z6
+	VMOVAPS          Z7, Z7
+	VPANDD.BCST      qtileConstants<>+0(SB), Z7, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z7, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z7, Z16
+	VMOVAPS          Z16, Z7
+	VMOVAPS          Z8, Z8
+	VPANDD.BCST      qtileConstants<>+0(SB), Z8, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z8, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z8, Z16
+	VMOVAPS          Z16, Z8
+	VMOVAPS          Z9, Z9
+	VPANDD.BCST      qtileConstants<>+0(SB), Z9, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z9, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z9, Z16
+	VMOVAPS          Z16, Z9
+	VMOVAPS          Z10, Z10
+	VPANDD.BCST      qtileConstants<>+0(SB), Z10, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z10, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z10, Z16
+	VMOVAPS          Z16, Z10
+	VMOVAPS          Z11, Z11
+	VPANDD.BCST      qtileConstants<>+0(SB), Z11, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z11, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z11, Z16
+	VMOVAPS          Z16, Z11
+	VMOVAPS          Z12, Z12
+	VPANDD.BCST      qtileConstants<>+0(SB), Z12, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z12, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z12, Z16
+	VMOVAPS          Z16, Z12
+	VMOVAPS          Z13, Z13
+	VPANDD.BCST      qtileConstants<>+0(SB), Z13, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z13, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z13, Z16
+	VMOVAPS          Z16, Z13
+	VMOVAPS          Z14, Z14
+	VPANDD.BCST      qtileConstants<>+0(SB), Z14, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z14, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z14, Z16
+	VMOVAPS          Z16, Z14
+	VMOVAPS          Z15, Z15
+	VPANDD.BCST      qtileConstants<>+0(SB), Z15, Z16
+	VBROADCASTSS     qtileConstants<>+4(SB), Z17
+	VMINPS           Z16, Z17, Z16
+	VBROADCASTSS     qtileConstants<>+8(SB), Z17
+	VBROADCASTSS     qtileConstants<>+8(SB), Z19
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z16, Z17
+	VADDPS.BCST      qtileConstants<>+16(SB), Z17, Z18
+	VFMSUB213PS      Z18, Z16, Z19
+	VPERMPS          320(R11), Z17, Z16
+	VPERMPS          256(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          192(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          128(R11), Z17, Z18
+	VFMADD231PS      Z19, Z16, Z18
+	VPERMPS          64(R11), Z17, Z16
+	VFMADD231PS      Z19, Z18, Z16
+	VPERMPS          (R11), Z17, Z17
+	VFMADD231PS      Z19, Z16, Z17
+	VXORPS           Z16, Z16, Z16
+	VMAXPS           Z15, Z16, Z16
+	VSUBPS           Z17, Z16, Z16
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z15, Z16
+	VMOVAPS          Z16, Z15
+
+e8activated:
 	CMPL         96(R8), $0x00
 	JEQ          e8residual
 	VBROADCASTSS 64(R8), Z16
@@ -1101,24 +1715,84 @@ e8done:
 
 e8rest:
 e1pixels:
-	CMPQ         DX, $0x01
-	JLT          e1rest
-	VMOVDQU32    (DI), Z30
-	VMOVDQU32    64(DI), Z31
-	VPADDD       (SI), Z30, Z0
-	VPADDD       64(SI), Z31, Z1
-	MOVQ         (R8), R11
-	MOVQ         8(R8), R12
-	VMOVUPS      (R11), Z16
-	VMOVUPS      (R12), Z18
-	VMOVUPS      64(R11), Z17
-	VMOVUPS      64(R12), Z19
-	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z16, Z0, Z0
-	VADDPS       Z18, Z0, Z0
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z17, Z1, Z1
-	VADDPS       Z19, Z1, Z1
+	CMPQ      DX, $0x01
+	JLT       e1rest
+	VMOVDQU32 (DI), Z30
+	VMOVDQU32 64(DI), Z31
+	VPADDD    (SI), Z30, Z0
+	VPADDD    64(SI), Z31, Z1
+	MOVQ      (R8), R11
+	MOVQ      8(R8), R12
+	VMOVUPS   (R11), Z16
+	VMOVUPS   (R12), Z18
+	VMOVUPS   64(R11), Z17
+	VMOVUPS   64(R12), Z19
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z16, Z0, Z0
+	VADDPS    Z18, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z17, Z1, Z1
+	VADDPS    Z19, Z1, Z1
+	CMPL      140(R8), $0x00
+	JEQ       e1activated
+	LEAQ      qtileGELUTable<>+0(SB), R11
+	CMPL      140(R8), $0x01
+	JEQ       e1activate
+	LEAQ      qtileGELUTanhTable<>+0(SB), R11
+
+e1activate:
+	VMOVAPS          Z0, Z0
+	VPANDD.BCST      qtileConstants<>+0(SB), Z0, Z2
+	VBROADCASTSS     qtileConstants<>+4(SB), Z3
+	VMINPS           Z2, Z3, Z2
+	VBROADCASTSS     qtileConstants<>+8(SB), Z3
+	VBROADCASTSS     qtileConstants<>+8(SB), Z5
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z2, Z3
+	VADDPS.BCST      qtileConstants<>+16(SB), Z3, Z4
+	VFMSUB213PS      Z4, Z2, Z5
+	VPERMPS          320(R11), Z3, Z2
+	VPERMPS          256(R11), Z3, Z4
+	VFMADD231PS      Z5, Z2, Z4
+	VPERMPS          192(R11), Z3, Z2
+	VFMADD231PS      Z5, Z4, Z2
+	VPERMPS          128(R11), Z3, Z4
+	VFMADD231PS      Z5, Z2, Z4
+	VPERMPS          64(R11), Z3, Z2
+	VFMADD231PS      Z5, Z4, Z2
+	VPERMPS          (R11), Z3, Z3
+	VFMADD231PS      Z5, Z2, Z3
+	VXORPS           Z2, Z2, Z2
+	VMAXPS           Z0, Z2, Z2
+	VSUBPS           Z3, Z2, Z2
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z0, Z2
+	VMOVAPS          Z2, Z0
+	VMOVAPS          Z1, Z1
+	VPANDD.BCST      qtileConstants<>+0(SB), Z1, Z2
+	VBROADCASTSS     qtileConstants<>+4(SB), Z3
+	VMINPS           Z2, Z3, Z2
+	VBROADCASTSS     qtileConstants<>+8(SB), Z3
+	VBROADCASTSS     qtileConstants<>+8(SB), Z5
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z2, Z3
+	VADDPS.BCST      qtileConstants<>+16(SB), Z3, Z4
+	VFMSUB213PS      Z4, Z2, Z5
+	VPERMPS          320(R11), Z3, Z2
+	VPERMPS          256(R11), Z3, Z4
+	VFMADD231PS      Z5, Z2, Z4
+	VPERMPS          192(R11), Z3, Z2
+	VFMADD231PS      Z5, Z4, Z2
+	VPERMPS          128(R11), Z3, Z4
+	VFMADD231PS      Z5, Z2, Z4
+	VPERMPS          64(R11), Z3, Z2
+	VFMADD231PS      Z5, Z4, Z2
+	VPERMPS          (R11), Z3, Z3
+	VFMADD231PS      Z5, Z2, Z3
+	VXORPS           Z2, Z2, Z2
+	VMAXPS           Z1, Z2, Z2
+	VSUBPS           Z3, Z2, Z2
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z1, Z2
+	VMOVAPS          Z2, Z1
+
+e1activated:
 	CMPL         96(R8), $0x00
 	JEQ          e1residual
 	VBROADCASTSS 64(R8), Z16
@@ -1258,7 +1932,7 @@ e1rest:
 	RET
 
 // func qconv16AMX(args *byte)
-// Requires: AMX, AVX, AVX512F, CMOV, MMX+
+// Requires: AMX, AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·qconv16AMX(SB), NOSPLIT, $0-8
 	MOVQ args+0(FP), CX
 	MOVQ 40(CX), DI
@@ -1578,45 +2252,255 @@ sums:
 	CMOVQGT R11, DX
 
 e8pixels:
-	CMPQ         DX, $0x08
-	JLT          e8rest
-	VMOVDQU32    (DI), Z30
-	VPADDD       (SI), Z30, Z0
-	VPADDD       64(SI), Z30, Z1
-	VPADDD       128(SI), Z30, Z2
-	VPADDD       192(SI), Z30, Z3
-	VPADDD       256(SI), Z30, Z4
-	VPADDD       320(SI), Z30, Z5
-	VPADDD       384(SI), Z30, Z6
-	VPADDD       448(SI), Z30, Z7
-	MOVQ         (R8), R11
-	MOVQ         8(R8), R12
-	VMOVUPS      (R11), Z16
-	VMOVUPS      (R12), Z17
-	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z16, Z0, Z0
-	VADDPS       Z17, Z0, Z0
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z16, Z1, Z1
-	VADDPS       Z17, Z1, Z1
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z16, Z2, Z2
-	VADDPS       Z17, Z2, Z2
-	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z16, Z3, Z3
-	VADDPS       Z17, Z3, Z3
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       Z16, Z4, Z4
-	VADDPS       Z17, Z4, Z4
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       Z16, Z5, Z5
-	VADDPS       Z17, Z5, Z5
-	VCVTDQ2PS    Z6, Z6
-	VMULPS       Z16, Z6, Z6
-	VADDPS       Z17, Z6, Z6
-	VCVTDQ2PS    Z7, Z7
-	VMULPS       Z16, Z7, Z7
-	VADDPS       Z17, Z7, Z7
+	CMPQ      DX, $0x08
+	JLT       e8rest
+	VMOVDQU32 (DI), Z30
+	VPADDD    (SI), Z30, Z0
+	VPADDD    64(SI), Z30, Z1
+	VPADDD    128(SI), Z30, Z2
+	VPADDD    192(SI), Z30, Z3
+	VPADDD    256(SI), Z30, Z4
+	VPADDD    320(SI), Z30, Z5
+	VPADDD    384(SI), Z30, Z6
+	VPADDD    448(SI), Z30, Z7
+	MOVQ      (R8), R11
+	MOVQ      8(R8), R12
+	VMOVUPS   (R11), Z16
+	VMOVUPS   (R12), Z17
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z16, Z0, Z0
+	VADDPS    Z17, Z0, Z0
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z16, Z1, Z1
+	VADDPS    Z17, Z1, Z1
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z16, Z2, Z2
+	VADDPS    Z17, Z2, Z2
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z16, Z3, Z3
+	VADDPS    Z17, Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z16, Z4, Z4
+	VADDPS    Z17, Z4, Z4
+	VCVTDQ2PS Z5, Z5
+	VMULPS    Z16, Z5, Z5
+	VADDPS    Z17, Z5, Z5
+	VCVTDQ2PS Z6, Z6
+	VMULPS    Z16, Z6, Z6
+	VADDPS    Z17, Z6, Z6
+	VCVTDQ2PS Z7, Z7
+	VMULPS    Z16, Z7, Z7
+	VADDPS    Z17, Z7, Z7
+	CMPL      140(R8), $0x00
+	JEQ       e8activated
+	LEAQ      qtileGELUTable<>+0(SB), R11
+	CMPL      140(R8), $0x01
+	JEQ       e8activate
+	LEAQ      qtileGELUTanhTable<>+0(SB), R11
+
+e8activate:
+	VMOVAPS          Z0, Z0
+	VPANDD.BCST      qtileConstants<>+0(SB), Z0, Z8
+	VBROADCASTSS     qtileConstants<>+4(SB), Z9
+	VMINPS           Z8, Z9, Z8
+	VBROADCASTSS     qtileConstants<>+8(SB), Z9
+	VBROADCASTSS     qtileConstants<>+8(SB), Z11
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z8, Z9
+	VADDPS.BCST      qtileConstants<>+16(SB), Z9, Z10
+	VFMSUB213PS      Z10, Z8, Z11
+	VPERMPS          320(R11), Z9, Z8
+	VPERMPS          256(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          192(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          128(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          64(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          (R11), Z9, Z9
+	VFMADD231PS      Z11, Z8, Z9
+	VXORPS           Z8, Z8, Z8
+	VMAXPS           Z0, Z8, Z8
+	VSUBPS           Z9, Z8, Z8
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z0, Z8
+	VMOVAPS          Z8, Z0
+	VMOVAPS          Z1, Z1
+	VPANDD.BCST      qtileConstants<>+0(SB), Z1, Z8
+	VBROADCASTSS     qtileConstants<>+4(SB), Z9
+	VMINPS           Z8, Z9, Z8
+	VBROADCASTSS     qtileConstants<>+8(SB), Z9
+	VBROADCASTSS     qtileConstants<>+8(SB), Z11
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z8, Z9
+	VADDPS.BCST      qtileConstants<>+16(SB), Z9, Z10
+	VFMSUB213PS      Z10, Z8, Z11
+	VPERMPS          320(R11), Z9, Z8
+	VPERMPS          256(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          192(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          128(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          64(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          (R11), Z9, Z9
+	VFMADD231PS      Z11, Z8, Z9
+	VXORPS           Z8, Z8, Z8
+	VMAXPS           Z1, Z8, Z8
+	VSUBPS           Z9, Z8, Z8
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z1, Z8
+	VMOVAPS          Z8, Z1
+	VMOVAPS          Z2, Z2
+	VPANDD.BCST      qtileConstants<>+0(SB), Z2, Z8
+	VBROADCASTSS     qtileConstants<>+4(SB), Z9
+	VMINPS           Z8, Z9, Z8
+	VBROADCASTSS     qtileConstants<>+8(SB), Z9
+	VBROADCASTSS     qtileConstants<>+8(SB), Z11
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z8, Z9
+	VADDPS.BCST      qtileConstants<>+16(SB), Z9, Z10
+	VFMSUB213PS      Z10, Z8, Z11
+	VPERMPS          320(R11), Z9, Z8
+	VPERMPS          256(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          192(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          128(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          64(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          (R11), Z9, Z9
+	VFMADD231PS      Z11, Z8, Z9
+	VXORPS           Z8, Z8, Z8
+	VMAXPS           Z2, Z8, Z8
+	VSUBPS           Z9, Z8, Z8
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z2, Z8
+	VMOVAPS          Z8, Z2
+	VMOVAPS          Z3, Z3
+	VPANDD.BCST      qtileConstants<>+0(SB), Z3, Z8
+	VBROADCASTSS     qtileConstants<>+4(SB), Z9
+	VMINPS           Z8, Z9, Z8
+	VBROADCASTSS     qtileConstants<>+8(SB), Z9
+	VBROADCASTSS     qtileConstants<>+8(SB), Z11
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z8, Z9
+	VADDPS.BCST      qtileConstants<>+16(SB), Z9, Z10
+	VFMSUB213PS      Z10, Z8, Z11
+	VPERMPS          320(R11), Z9, Z8
+	VPERMPS          256(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          192(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          128(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          64(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          (R11), Z9, Z9
+	VFMADD231PS      Z11, Z8, Z9
+	VXORPS           Z8, Z8, Z8
+	VMAXPS           Z3, Z8, Z8
+	VSUBPS           Z9, Z8, Z8
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z3, Z8
+	VMOVAPS          Z8, Z3
+	VMOVAPS          Z4, Z4
+	VPANDD.BCST      qtileConstants<>+0(SB), Z4, Z8
+	VBROADCASTSS     qtileConstants<>+4(SB), Z9
+	VMINPS           Z8, Z9, Z8
+	VBROADCASTSS     qtileConstants<>+8(SB), Z9
+	VBROADCASTSS     qtileConstants<>+8(SB), Z11
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z8, Z9
+	VADDPS.BCST      qtileConstants<>+16(SB), Z9, Z10
+	VFMSUB213PS      Z10, Z8, Z11
+	VPERMPS          320(R11), Z9, Z8
+	VPERMPS          256(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          192(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          128(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          64(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          (R11), Z9, Z9
+	VFMADD231PS      Z11, Z8, Z9
+	VXORPS           Z8, Z8, Z8
+	VMAXPS           Z4, Z8, Z8
+	VSUBPS           Z9, Z8, Z8
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z4, Z8
+	VMOVAPS          Z8, Z4
+	VMOVAPS          Z5, Z5
+	VPANDD.BCST      qtileConstants<>+0(SB), Z5, Z8
+	VBROADCASTSS     qtileConstants<>+4(SB), Z9
+	VMINPS           Z8, Z9, Z8
+	VBROADCASTSS     qtileConstants<>+8(SB), Z9
+	VBROADCASTSS     qtileConstants<>+8(SB), Z11
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z8, Z9
+	VADDPS.BCST      qtileConstants<>+16(SB), Z9, Z10
+	VFMSUB213PS      Z10, Z8, Z11
+	VPERMPS          320(R11), Z9, Z8
+	VPERMPS          256(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          192(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          128(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          64(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          (R11), Z9, Z9
+	VFMADD231PS      Z11, Z8, Z9
+	VXORPS           Z8, Z8, Z8
+	VMAXPS           Z5, Z8, Z8
+	VSUBPS           Z9, Z8, Z8
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z5, Z8
+	VMOVAPS          Z8, Z5
+	VMOVAPS          Z6, Z6
+	VPANDD.BCST      qtileConstants<>+0(SB), Z6, Z8
+	VBROADCASTSS     qtileConstants<>+4(SB), Z9
+	VMINPS           Z8, Z9, Z8
+	VBROADCASTSS     qtileConstants<>+8(SB), Z9
+	VBROADCASTSS     qtileConstants<>+8(SB), Z11
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z8, Z9
+	VADDPS.BCST      qtileConstants<>+16(SB), Z9, Z10
+	VFMSUB213PS      Z10, Z8, Z11
+	VPERMPS          320(R11), Z9, Z8
+	VPERMPS          256(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          192(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          128(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          64(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          (R11), Z9, Z9
+	VFMADD231PS      Z11, Z8, Z9
+	VXORPS           Z8, Z8, Z8
+	VMAXPS           Z6, Z8, Z8
+	VSUBPS           Z9, Z8, Z8
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z6, Z8
+	VMOVAPS          Z8, Z6
+	VMOVAPS          Z7, Z7
+	VPANDD.BCST      qtileConstants<>+0(SB), Z7, Z8
+	VBROADCASTSS     qtileConstants<>+4(SB), Z9
+	VMINPS           Z8, Z9, Z8
+	VBROADCASTSS     qtileConstants<>+8(SB), Z9
+	VBROADCASTSS     qtileConstants<>+8(SB), Z11
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z8, Z9
+	VADDPS.BCST      qtileConstants<>+16(SB), Z9, Z10
+	VFMSUB213PS      Z10, Z8, Z11
+	VPERMPS          320(R11), Z9, Z8
+	VPERMPS          256(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          192(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          128(R11), Z9, Z10
+	VFMADD231PS      Z11, Z8, Z10
+	VPERMPS          64(R11), Z9, Z8
+	VFMADD231PS      Z11, Z10, Z8
+	VPERMPS          (R11), Z9, Z9
+	VFMADD231PS      Z11, Z8, Z9
+	VXORPS           Z8, Z8, Z8
+	VMAXPS           Z7, Z8, Z8
+	VSUBPS           Z9, Z8, Z8
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z7, Z8
+	VMOVAPS          Z8, Z7
+
+e8activated:
 	CMPL         96(R8), $0x00
 	JEQ          e8residual
 	VBROADCASTSS 64(R8), Z16
@@ -1938,17 +2822,52 @@ e8done:
 
 e8rest:
 e1pixels:
-	CMPQ         DX, $0x01
-	JLT          e1rest
-	VMOVDQU32    (DI), Z30
-	VPADDD       (SI), Z30, Z0
-	MOVQ         (R8), R11
-	MOVQ         8(R8), R12
-	VMOVUPS      (R11), Z16
-	VMOVUPS      (R12), Z17
-	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z16, Z0, Z0
-	VADDPS       Z17, Z0, Z0
+	CMPQ      DX, $0x01
+	JLT       e1rest
+	VMOVDQU32 (DI), Z30
+	VPADDD    (SI), Z30, Z0
+	MOVQ      (R8), R11
+	MOVQ      8(R8), R12
+	VMOVUPS   (R11), Z16
+	VMOVUPS   (R12), Z17
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z16, Z0, Z0
+	VADDPS    Z17, Z0, Z0
+	CMPL      140(R8), $0x00
+	JEQ       e1activated
+	LEAQ      qtileGELUTable<>+0(SB), R11
+	CMPL      140(R8), $0x01
+	JEQ       e1activate
+	LEAQ      qtileGELUTanhTable<>+0(SB), R11
+
+e1activate:
+	VMOVAPS          Z0, Z0
+	VPANDD.BCST      qtileConstants<>+0(SB), Z0, Z1
+	VBROADCASTSS     qtileConstants<>+4(SB), Z2
+	VMINPS           Z1, Z2, Z1
+	VBROADCASTSS     qtileConstants<>+8(SB), Z2
+	VBROADCASTSS     qtileConstants<>+8(SB), Z4
+	VFMADD213PS.BCST qtileConstants<>+12(SB), Z1, Z2
+	VADDPS.BCST      qtileConstants<>+16(SB), Z2, Z3
+	VFMSUB213PS      Z3, Z1, Z4
+	VPERMPS          320(R11), Z2, Z1
+	VPERMPS          256(R11), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          192(R11), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          128(R11), Z2, Z3
+	VFMADD231PS      Z4, Z1, Z3
+	VPERMPS          64(R11), Z2, Z1
+	VFMADD231PS      Z4, Z3, Z1
+	VPERMPS          (R11), Z2, Z2
+	VFMADD231PS      Z4, Z1, Z2
+	VXORPS           Z1, Z1, Z1
+	VMAXPS           Z0, Z1, Z1
+	VSUBPS           Z2, Z1, Z1
+	VFIXUPIMMPS.BCST $0x00, qtileConstants<>+20(SB), Z0, Z1
+	VMOVAPS          Z1, Z0
+
+e1activated:
 	CMPL         96(R8), $0x00
 	JEQ          e1residual
 	VBROADCASTSS 64(R8), Z16

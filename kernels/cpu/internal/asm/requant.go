@@ -6,6 +6,7 @@ import "math"
 // exact sum, every operation rounded to float32 on its own (no fused multiply-add):
 //
 //	f = float32(s)*Scale[o] + Bias[o]
+//	f = GELU(f), or its tanh form                           if Activation says so
 //	f = min(max(f, Inner[0]), Inner[1])                     if ClampInner
 //	f = (saturate(roundToEven(f/Between.Scale) + Between.Zero) - Between.Zero)*Between.Scale  if Between.Scale is set
 //	f = f + (float32(residual) - ResidualZero)*ResidualScale  if Residual is set
@@ -21,6 +22,7 @@ import "math"
 // Addend one at most.
 type Requant struct {
 	Scale, Bias []float32 // one for each output channel of the tile
+	Activation  Activation
 	ClampInner  bool
 	Inner       [2]float32
 	Between     Rounding // to what the result would have been as bytes of its own, before the residual
@@ -40,6 +42,27 @@ type Requant struct {
 	OutPixel, OutBlock int
 }
 
+// Activation is a function that a kernel applies to what it has in registers, as its [VecKernel] would: see
+// [QConvKernel.Activates].
+type Activation uint8
+
+const (
+	NoActivation Activation = iota
+	ByGELU
+	ByGELUTanh
+)
+
+// activate applies the function by its definition.
+func (a Activation) activate(f float32) float32 {
+	switch a {
+	case ByGELU:
+		return unaryValue(GELU, f, 0, 0)
+	case ByGELUTanh:
+		return unaryValue(GELUTanh, f, 0, 0)
+	}
+	return f
+}
+
 // Rounding is to what unsigned bytes stand for.
 type Rounding struct {
 	Scale float32 // positive, below 2^100; 0 for none
@@ -55,7 +78,7 @@ func (r Rounding) round(f float32) float32 {
 // value returns the real value of sum in lane o of block b of pixel x.
 func (r *Requant) value(sum int32, x, b, l int) float32 {
 	o := 16*b + l
-	f := float32(float32(sum)*r.Scale[o]) + r.Bias[o]
+	f := r.Activation.activate(float32(float32(sum)*r.Scale[o]) + r.Bias[o])
 	if r.ClampInner {
 		f = clamp(f, r.Inner)
 	}

@@ -22,6 +22,7 @@ type requantArgs struct {
 	betweenScale                 float32
 	between                      [2]float32 // the least and the most that its bytes stand for
 	betweenInverse               inverse    // of its scale
+	activation                   uint32
 }
 
 // inverse is 1 over a scale, rounded, and what that lacks; 0 where a quotient by way of it might not be the one that a division
@@ -41,7 +42,7 @@ func (r *Requant) args(n, blocks int) requantArgs {
 	_, _ = r.Scale[16*blocks-1], r.Bias[16*blocks-1]
 	a := requantArgs{scale: &r.Scale[0], bias: &r.Bias[0], outPixel: r.OutPixel, outBlock: r.OutBlock,
 		inner: r.Inner, outer: r.Outer, residualScale: r.ResidualScale, residualZero: r.ResidualZero,
-		outScale: r.OutScale, outZero: r.OutZero, inverse: inverseOf(r.OutScale), betweenScale: r.Between.Scale}
+		outScale: r.OutScale, outZero: r.OutZero, inverse: inverseOf(r.OutScale), betweenScale: r.Between.Scale, activation: uint32(r.Activation)}
 	last := (n-1)*r.OutPixel + (blocks-1)*r.OutBlock + 15
 	if r.Float != nil {
 		_ = r.Float[last]

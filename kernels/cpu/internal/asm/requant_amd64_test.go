@@ -60,6 +60,7 @@ func TestArgumentOffsets(t *testing.T) {
 		{"rBetween", unsafe.Offsetof(r.betweenScale), 120},
 		{"rBetweenLimits", unsafe.Offsetof(r.between), 124},
 		{"rBetweenInverse", unsafe.Offsetof(r.betweenInverse), 132},
+		{"rActivation", unsafe.Offsetof(r.activation), 140},
 		{"rClampInner", unsafe.Offsetof(r.clampInner), 96},
 		{"rStoreFloat", unsafe.Offsetof(r.storeFloat), 100},
 		{"rResFloat", unsafe.Offsetof(r.residualFloat), 104},

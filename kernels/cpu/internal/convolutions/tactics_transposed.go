@@ -180,7 +180,7 @@ func transposedInt8(b kernels.Binding, cfg ConfigInt8, full bool) (quantised.Com
 	if cfg.Planar && b.Out[0].Type != numeric.F32 {
 		return quantised.Computation{}, fmt.Errorf("output %v, the kernel writes float32 in rows", b.Out[0])
 	}
-	if _, residual, err := quantised.EpilogueOf(b, false); cfg.Planar && err == nil && residual >= 0 {
+	if _, residual, err := quantised.EpilogueOf(b, 0, false); cfg.Planar && err == nil && residual >= 0 {
 		return quantised.Computation{}, fmt.Errorf("a residual, the kernel adds none in rows")
 	}
 	cfg.InZero = quantised.Offset(b.Layer.Inputs[0])

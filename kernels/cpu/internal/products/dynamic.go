@@ -18,11 +18,11 @@ func Dynamic(isa asm.Features, workers int) kernels.Tactic {
 	return kernels.Tactic{
 		Name: "matmul_f32_int8_" + work.ISAName(isa), Op: graph.DynamicQuantizeMatMul, Needs: kernels.Feature(isa),
 		Match: func(b kernels.Binding) error {
-			_, err := newDynamicKernel(b, 0, workers)
+			_, err := newDynamicKernel(b, isa, workers)
 			return err
 		},
 		Workspace: func(b kernels.Binding) int {
-			k, err := newDynamicKernel(b, 0, workers)
+			k, err := newDynamicKernel(b, isa, workers)
 			if err != nil {
 				return 0
 			}

@@ -267,7 +267,7 @@ func (r *gemmInt8Run) do(u, worker int) {
 // requant returns the epilogue of a panel from a row on.
 func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
 	e := &r.call.Epilogue
-	q := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Between: e.Between, Outer: e.Outer, OutScale: e.OutScale, OutZero: e.OutZero, Flip: e.Flip,
+	q := asm.Requant{Activation: e.Activation, ClampInner: e.ClampInner, Inner: e.Inner, Between: e.Between, Outer: e.Outer, OutScale: e.OutScale, OutZero: e.OutZero, Flip: e.Flip,
 		OutBlock: work.Lanes, Scale: r.call.Scale[p.Block*work.Lanes:], Bias: r.gemm.bias[p.Block*work.Lanes:]}
 	column := p.Block * work.Lanes
 	if e.Columns != nil {

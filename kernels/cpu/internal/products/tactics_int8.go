@@ -17,7 +17,7 @@ func TacticsInt8(isa asm.Features, workers int) []kernels.Tactic {
 	tactic := func(name string, op *graph.Op) kernels.Tactic {
 		return kernels.Tactic{
 			Name: name + "_int8_" + work.ISAName(isa), Op: op, Needs: kernels.Feature(isa),
-			Match:     matchGemmInt8,
+			Match:     func(b kernels.Binding) error { return matchGemmInt8(b, isa) },
 			Workspace: func(b kernels.Binding) int { return workspaceGemmInt8(b, isa, workers) },
 			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmInt8(b, isa, workers) },
 		}
@@ -25,8 +25,8 @@ func TacticsInt8(isa asm.Features, workers int) []kernels.Tactic {
 	return []kernels.Tactic{tactic("gemm", graph.Gemm), tactic("matmul", graph.MatMul)}
 }
 
-func matchGemmInt8(b kernels.Binding) error {
-	if _, err := quantised.NewOutput(b, 0, true); err != nil {
+func matchGemmInt8(b kernels.Binding, isa asm.Features) error {
+	if _, err := quantised.NewOutput(b, isa, true); err != nil {
 		return err
 	}
 	p, err := Of(b)
@@ -63,7 +63,7 @@ func workspaceGemmInt8(b kernels.Binding, isa asm.Features, workers int) int {
 	if k.Product, err = Of(b); err != nil {
 		return 0
 	}
-	if k.Output, err = quantised.NewOutput(b, 0, true); err != nil {
+	if k.Output, err = quantised.NewOutput(b, isa, true); err != nil {
 		return 0
 	}
 	l := k.layout()

@@ -15,7 +15,8 @@ import (
 // Epilogue is what becomes of the int32 sums of a quantised layer: see asm.Requant, which it is but for
 // the per-channel scales and bias. One of Out and Float has its Data set.
 type Epilogue struct {
-	Row           int // index among the layer's inputs of a constant for each column, added first; 0 for none
+	Row           int            // index among the layer's inputs of a constant for each column, added first; 0 for none
+	Activation    asm.Activation // of what that makes; for matrix products only
 	ClampInner    bool
 	Inner         [2]float32   // before the residual
 	Between       asm.Rounding // behind that, before the residual
@@ -80,10 +81,18 @@ func After(r asm.Requant, n int) asm.Requant {
 	return r
 }
 
+// activations are the operations that kernels have in registers.
+var activations = map[elementwise.Op]asm.Activation{elementwise.Gelu: asm.ByGELU, elementwise.GeluTanh: asm.ByGELUTanh}
+
+// first reports whether nothing comes before an activation but a row.
+func (e *Epilogue) first() bool {
+	return e.Activation == asm.NoActivation && !e.ClampInner && e.Between.Scale == 0
+}
+
 // EpilogueOf reads the layer's epilogue as the kernels compute it: a clamp, a rounding, a residual, a clamp. It returns the
-// residual's index among the layer's inputs, -1 for none. Matrix products
-// also take a residual of float32 and, where the product has no bias of its own, a constant row before all of it.
-func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
+// residual's index among the layer's inputs, -1 for none. Matrix products also take a residual of float32, where the product has no
+// bias of its own a constant row before all of it, and behind that, with kernels of the instruction set that have them, an activation.
+func EpilogueOf(b kernels.Binding, isa asm.Features, product bool) (Epilogue, int, error) {
 	l := b.Layer
 	e := Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits()}
 	residual := -1
@@ -95,7 +104,9 @@ func EpilogueOf(b kernels.Binding, product bool) (Epilogue, int, error) {
 		}
 		lo, hi, clamps := programs.ClampOf(in, last)
 		scale, zero, steps := programs.RoundingAt(l.Epilogue, i, last)
-		switch {
+		switch activation := activations[in.Op]; {
+		case product && activation != asm.NoActivation && in.Arg[0] == last && e.first() && residual < 0 && ConvKernel(isa, 1).Activates():
+			e.Activation = activation
 		case steps > 0 && residual < 0 && e.Between.Scale == 0:
 			e.Between = asm.Rounding{Scale: scale, Zero: zero}
 			i += steps - 1

@@ -60,7 +60,7 @@ func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error)
 			return Output{}, fmt.Errorf("output %w", err)
 		}
 	}
-	e, residual, err := EpilogueOf(b, product)
+	e, residual, err := EpilogueOf(b, isa, product)
 	if columns {
 		if err != nil {
 			return Output{}, fmt.Errorf("output %s has scales of its own for its columns, and %w", l.Outputs[0].Name, err)

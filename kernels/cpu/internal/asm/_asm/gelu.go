@@ -18,6 +18,12 @@ const (
 	geluRound  = 12582912 // 1.5 * 2^23: a number plus that has its nearest integer in the low bits
 )
 
+// activations returns what emits GELU in the epilogues of a family, with tables and constants of its own.
+func activations(c *build.Context, family string) vector {
+	shares := [2]operand.Mem{geluTable(c, family+"GELUTable", normalShare), geluTable(c, family+"GELUTanhTable", tanhShare)}
+	return vector{c: c, isa: avx512, shares: shares, pool: newConstantPool(c, family+"Constants")} // the last table: it grows
+}
+
 // geluTable stores the coefficients of a share, those of degree 0 first.
 func geluTable(c *build.Context, name string, share func(x float64) float64) operand.Mem {
 	table := c.StaticGlobal(name)

@@ -18,6 +18,7 @@ const (
 	rOutScale, rOutZero, rClampInner, rStoreFloat = 88, 92, 96, 100
 	rResFloat, rFlip, rInverse                    = 104, 108, 112
 	rBetween, rBetweenLimits, rBetweenInverse     = 120, 124, 132
+	rActivation                                   = 140
 )
 
 // qconvShape is a family of INT8 register tiles: up to pixels x 16*blocks accumulators of 16 int32.
@@ -27,6 +28,7 @@ var qconvShapes = []qconvShape{{blocks: 2, pixels: 11}, {blocks: 1, pixels: 12}}
 
 // qconv emits one function for each shape.
 func qconv(c *build.Context) {
+	math := activations(c, "qconv")
 	for _, s := range qconvShapes {
 		name := fmt.Sprintf("qconv%dVNNI", 16*s.blocks)
 		function(c, name, "func(pixels, tiles int, args *byte)",
@@ -37,7 +39,7 @@ func qconv(c *build.Context) {
 			c.JEQ(operand.LabelRef(fmt.Sprintf("p%d", p)))
 		}
 		for p := 1; p <= s.pixels; p++ {
-			k := qconvTile{c: c, shape: s, p: p}
+			k := qconvTile{c: c, shape: s, p: p, math: &math}
 			k.emit()
 		}
 	}
@@ -49,6 +51,7 @@ type qconvTile struct {
 	c     *build.Context
 	shape qconvShape
 	p     int
+	math  *vector
 
 	args, pix reg.GPVirtual
 	ahead     reg.GPVirtual
@@ -89,7 +92,7 @@ func (k *qconvTile) emit() {
 		k.fetchFloats(requant, out, rStoreFloat, rOutPixel, rOutBlock)
 	}
 	k.reduce()
-	e := requantTile{c: c, isa: avx512, args: requant, acc: k.acc, out: out, res: res, label: k.label, spare: zmm[:4*blocks+2]}
+	e := requantTile{c: c, isa: avx512, args: requant, acc: k.acc, out: out, res: res, label: k.label, spare: zmm[:4*blocks+2], math: k.math}
 	e.emit()
 	c.ADDQ(operand.U32(uint32(4*k.p)), k.pix)
 	c.SUBQ(operand.Imm(1), tiles)

@@ -33,10 +33,11 @@ const (
 
 // qtile emits the convolution of bytes by tile registers, for one block of channels and two, and what lays inputs out for it.
 func qtile(c *build.Context) {
+	math := activations(c, "qtile")
 	for _, blocks := range []int{2, 1} {
 		name := fmt.Sprintf("qconv%dAMX", 16*blocks)
 		function(c, name, "func(args *byte)", fmt.Sprintf("%s computes tiles of up to 32 pixels x %d output channels; see QConvCall.", name, 16*blocks))
-		k := qtileKernel{c: c, blocks: blocks}
+		k := qtileKernel{c: c, blocks: blocks, math: &math}
 		k.emit()
 	}
 	qtilePack(c)
@@ -92,6 +93,7 @@ func qtilePack(c *build.Context) {
 type qtileKernel struct {
 	c      *build.Context
 	blocks int
+	math   *vector
 
 	args reg.GPVirtual
 }
@@ -232,7 +234,7 @@ func (k *qtileKernel) epilogue() {
 		for b := range begin {
 			c.VMOVDQU32(operand.Mem{Base: start, Disp: b * lane}, begin[b])
 		}
-		e := requantTile{c: c, isa: avx512, args: requant, out: out, res: res, label: label, spare: zmm[16:30]}
+		e := requantTile{c: c, isa: avx512, args: requant, out: out, res: res, label: label, spare: zmm[16:30], math: k.math}
 		for p := range pixels {
 			e.acc = append(e.acc, zmm[p*k.blocks:][:k.blocks])
 			for b, acc := range e.acc[p] {

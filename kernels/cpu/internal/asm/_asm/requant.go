@@ -16,6 +16,7 @@ type requantTile struct {
 	out, res reg.GPVirtual
 	label    func(string) string
 	spare    []reg.VecPhysical
+	math     *vector // for activations, where at least six registers are spare; nil for none
 }
 
 func (e *requantTile) field(offset int) reg.GPVirtual { return loadField(e.c, e.args, offset) }
@@ -35,6 +36,7 @@ func (e *requantTile) each(f func(vector int, a reg.VecPhysical)) {
 
 func (e *requantTile) emit() {
 	e.dequantise()
+	e.activate()
 	e.clampInner()
 	e.round()
 	e.addResidual()
@@ -64,6 +66,27 @@ func (e *requantTile) dequantise() {
 		c.VMULPS(scale[v], a, a)
 		c.VADDPS(bias[v], a, a)
 	})
+}
+
+// activate applies one of the two forms of GELU, whose tables follow each other. It comes to nothing but a test where there is none.
+func (e *requantTile) activate() {
+	if e.math == nil {
+		return
+	}
+	c, past, table := e.c, e.label("activated"), e.c.GP64().(reg.GPVirtual)
+	c.CMPL(operand.Mem{Base: e.args, Disp: rActivation}, operand.Imm(0))
+	c.JEQ(operand.LabelRef(past))
+	c.LEAQ(e.math.shares[0], table)
+	c.CMPL(operand.Mem{Base: e.args, Disp: rActivation}, operand.Imm(1))
+	c.JEQ(operand.LabelRef(e.label("activate")))
+	c.LEAQ(e.math.shares[1], table)
+	c.Label(e.label("activate"))
+	e.each(func(_ int, a reg.VecPhysical) {
+		x := e.math.z()
+		c.VMOVAPS(a, x)
+		c.VMOVAPS(e.math.gelu(x, operand.Mem{Base: table}), a)
+	})
+	c.Label(past)
 }
 
 func (e *requantTile) clampInner() {
