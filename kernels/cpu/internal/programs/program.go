@@ -32,6 +32,7 @@ type Program struct {
 	stride  int      // elements between two batches of the result
 	onBytes *onBytes // how it is computed in one pass, if it can be
 	row     int      // strips end at multiples of it, so that an argument has one value in each; 0 for no such argument
+	copies  bool     // it but changes the type of float32 that are read where they lie: no strip keeps anything
 	job     *work.Job[programLaunch]
 }
 
@@ -103,6 +104,7 @@ func Over(args []Argument, p elementwise.Program, out kernels.Desc, r numeric.Ra
 	run.alignRows()
 	run.mergeAffine()
 	run.allocate()
+	run.copies = len(p.Code) == 0 && run.args[0].direct()
 	run.onBytes = run.asBytes()
 	run.job = work.NewJob((*programLaunch).do)
 	return run, nil
@@ -284,6 +286,9 @@ func (r *Program) Part(before kernels.Mem, in []kernels.Mem, out kernels.Mem, n,
 	}
 	for at := from; at < to; {
 		size := min(strip, to-at)
+		if r.copies {
+			size = to - at
+		}
 		if r.row > 0 {
 			size = min(size, r.row-at%r.row)
 		}
