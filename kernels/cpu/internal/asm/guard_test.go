@@ -215,7 +215,9 @@ func TestFencedVectors(t *testing.T) {
 					k.Select(dst, x, y, other)
 				}
 				k.Sum(x)
-				k.SumSquares(x)
+				k.SumSquares(x, 1)
+				k.Normalize(dst, x, 1, 2, y, y)
+				k.Normalize(dst, x, 1, 2, nil, nil)
 				k.Range(x)
 				k.ExpSum(dst, x, 1)
 				k.Histogram(fenced(t, make([]uint64, 5), last), x, -1, 2, false)

@@ -62,8 +62,11 @@ type VecKernel struct {
 	// Select gives x where condition is not 0, else y.
 	Select func(dst, condition, x, y []float32)
 
-	Sum        func(src []float32) float32
-	SumSquares func(src []float32) float32
+	Sum func(src []float32) float32
+	// SumSquares is that of src - less.
+	SumSquares func(src []float32, less float32) float32
+	// Normalize stores (src - less)*factor*scale + bias, each operation rounded; no scale is one of 1, no bias one of -0.
+	Normalize func(dst, src []float32, less, factor float32, scale, bias []float32)
 	// Range returns the smallest and largest element, infinities of opposite sign for none. NaN is ignored.
 	Range func(src []float32) (low, high float32)
 	// ExpSum stores exp(src - less) and returns the sum.

@@ -2,6 +2,8 @@
 
 package asm
 
+import "math"
+
 // VecKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func VecKernels() []VecKernel {
 	return []VecKernel{
@@ -60,6 +62,7 @@ func (v *vecAssembly) kernel(name string, needs Features) VecKernel {
 		Select:     v.runSelect,
 		Sum:        v.runSum,
 		SumSquares: v.runSumSquares,
+		Normalize:  v.runNormalize,
 		Range:      v.runRange,
 		ExpSum:     v.runExpSum,
 		Histogram:  v.runHistogram,
@@ -136,19 +139,47 @@ func (v *vecAssembly) runSum(src []float32) (sum float32) {
 	return sum
 }
 
-func (v *vecAssembly) runSumSquares(src []float32) (sum float32) {
+func (v *vecAssembly) runSumSquares(src []float32, less float32) (sum float32) {
 	for len(src) > 0 {
 		var lanes [16]float32
 		n := min(vecCall, len(src))
 		if v.wide {
-			vecSumSquaresAVX512(&lanes[0], &src[0], n)
+			vecSumSquaresAVX512(&lanes[0], &src[0], n, less)
 		} else {
-			vecSumSquaresAVX2(&lanes[0], &src[0], n)
+			vecSumSquaresAVX2(&lanes[0], &src[0], n, less)
 		}
 		sum += addLanes(&lanes)
 		src = src[n:]
 	}
 	return sum
+}
+
+// ones and negativeZeros are 16 factors and addends that change nothing.
+var ones, negativeZeros = func() (x, y [16]float32) {
+	for i := range x {
+		x[i], y[i] = 1, math.Float32frombits(1<<31)
+	}
+	return x, y
+}()
+
+func (v *vecAssembly) runNormalize(dst, src []float32, less, factor float32, scale, bias []float32) {
+	if scale == nil {
+		scale = ones[:]
+	}
+	if bias == nil {
+		bias = negativeZeros[:]
+	}
+	dst = dst[:len(src)]
+	scaleStep, biasStep := step(scale, len(src)), step(bias, len(src))
+	for len(src) > 0 {
+		n := min(vecCall, len(src))
+		if v.wide {
+			vecNormalizeAVX512(&dst[0], &src[0], &scale[0], &bias[0], n, scaleStep, biasStep, less, factor)
+		} else {
+			vecNormalizeAVX2(&dst[0], &src[0], &scale[0], &bias[0], n, scaleStep, biasStep, less, factor)
+		}
+		dst, src, scale, bias = dst[n:], src[n:], rest(scale, n, scaleStep), rest(bias, n, biasStep)
+	}
 }
 
 func (v *vecAssembly) runRange(src []float32) (low, high float32) {

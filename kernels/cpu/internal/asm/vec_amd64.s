@@ -2069,27 +2069,32 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecSumSquaresAVX512(lanes *float32, src *float32, n int)
+// func vecSumSquaresAVX512(lanes *float32, src *float32, n int, less float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·vecSumSquaresAVX512(SB), NOSPLIT, $0-24
-	MOVQ   src+8(FP), AX
-	MOVQ   n+16(FP), CX
-	VXORPS Z0, Z0, Z0
-	VXORPS Z1, Z1, Z1
-	VXORPS Z2, Z2, Z2
-	VXORPS Z3, Z3, Z3
+TEXT ·vecSumSquaresAVX512(SB), NOSPLIT, $0-28
+	VBROADCASTSS less+24(FP), Z0
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), CX
+	VXORPS       Z1, Z1, Z1
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
 
 four:
 	CMPQ        CX, $0x40
 	JLT         rest
-	VMOVUPS     (AX), Z4
-	VFMADD231PS Z4, Z4, Z0
-	VMOVUPS     64(AX), Z4
-	VFMADD231PS Z4, Z4, Z1
-	VMOVUPS     128(AX), Z4
-	VFMADD231PS Z4, Z4, Z2
-	VMOVUPS     192(AX), Z4
-	VFMADD231PS Z4, Z4, Z3
+	VMOVUPS     (AX), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z1
+	VMOVUPS     64(AX), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z2
+	VMOVUPS     128(AX), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z3
+	VMOVUPS     192(AX), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z4
 	ADDQ        $0x00000100, AX
 	SUBQ        $0x40, CX
 	JMP         four
@@ -2104,8 +2109,9 @@ rest:
 	JLT   tail
 
 loop:
-	VMOVUPS     (AX), Z4
-	VFMADD231PS Z4, Z4, Z0
+	VMOVUPS     (AX), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, Z1
 	ADDQ        $0x40, AX
 	SUBQ        $0x10, CX
 	JGE         loop
@@ -2113,15 +2119,68 @@ loop:
 tail:
 	ADDQ        $0x10, CX
 	JE          done
-	VMOVUPS.Z   (AX), K1, Z4
-	VFMADD231PS Z4, Z4, Z0
+	VMOVUPS.Z   (AX), K1, Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD231PS Z5, Z5, K1, Z1
 
 done:
-	VADDPS  Z1, Z0, Z0
-	VADDPS  Z3, Z2, Z2
-	VADDPS  Z2, Z0, Z0
+	VADDPS  Z2, Z1, Z1
+	VADDPS  Z4, Z3, Z3
+	VADDPS  Z3, Z1, Z1
 	MOVQ    lanes+0(FP), AX
-	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)
+	VZEROUPPER
+	RET
+
+// func vecNormalizeAVX512(dst *float32, src *float32, scale *float32, bias *float32, n int, scaleStep int, biasStep int, less float32, factor float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·vecNormalizeAVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         scale+16(FP), DX
+	MOVQ         bias+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         scaleStep+40(FP), DI
+	MOVQ         biasStep+48(FP), R8
+	VBROADCASTSS less+56(FP), Z0
+	VBROADCASTSS factor+60(FP), Z1
+	MOVL         SI, R10
+	ANDL         $0x0f, R10
+	MOVL         $0x0000ffff, R9
+	BZHIL        R10, R9, R9
+	KMOVW        R9, K1
+	SUBQ         $0x10, SI
+	JLT          tail
+
+loop:
+	VMOVUPS (CX), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMOVUPS (DX), Z3
+	VMULPS  Z3, Z2, Z2
+	VMOVUPS (BX), Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, (AX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, AX
+	ADDQ    DI, DX
+	ADDQ    R8, BX
+	SUBQ    $0x10, SI
+	JGE     loop
+
+tail:
+	ADDQ      $0x10, SI
+	JE        done
+	VMOVUPS.Z (CX), K1, Z2
+	VSUBPS    Z0, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VMOVUPS.Z (DX), K1, Z0
+	VMULPS    Z0, Z2, Z2
+	VMOVUPS.Z (BX), K1, Z0
+	VADDPS    Z0, Z2, Z2
+	VMOVUPS   Z2, K1, (AX)
+
+done:
 	VZEROUPPER
 	RET
 
@@ -5662,39 +5721,48 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecSumSquaresAVX2(lanes *float32, src *float32, n int)
+// func vecSumSquaresAVX2(lanes *float32, src *float32, n int, less float32)
 // Requires: AVX, FMA3
-TEXT ·vecSumSquaresAVX2(SB), NOSPLIT, $0-24
-	MOVQ   src+8(FP), AX
-	MOVQ   n+16(FP), CX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+TEXT ·vecSumSquaresAVX2(SB), NOSPLIT, $0-28
+	VBROADCASTSS less+24(FP), Y0
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), CX
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VXORPS       Y8, Y8, Y8
 
 four:
 	CMPQ        CX, $0x40
 	JLT         rest
-	VMOVUPS     (AX), Y8
-	VFMADD231PS Y8, Y8, Y0
-	VMOVUPS     32(AX), Y8
-	VFMADD231PS Y8, Y8, Y1
-	VMOVUPS     64(AX), Y8
-	VFMADD231PS Y8, Y8, Y2
-	VMOVUPS     96(AX), Y8
-	VFMADD231PS Y8, Y8, Y3
-	VMOVUPS     128(AX), Y8
-	VFMADD231PS Y8, Y8, Y4
-	VMOVUPS     160(AX), Y8
-	VFMADD231PS Y8, Y8, Y5
-	VMOVUPS     192(AX), Y8
-	VFMADD231PS Y8, Y8, Y6
-	VMOVUPS     224(AX), Y8
-	VFMADD231PS Y8, Y8, Y7
+	VMOVUPS     (AX), Y9
+	VSUBPS      Y0, Y9, Y9
+	VFMADD231PS Y9, Y9, Y1
+	VMOVUPS     32(AX), Y9
+	VSUBPS      Y0, Y9, Y9
+	VFMADD231PS Y9, Y9, Y2
+	VMOVUPS     64(AX), Y9
+	VSUBPS      Y0, Y9, Y9
+	VFMADD231PS Y9, Y9, Y3
+	VMOVUPS     96(AX), Y9
+	VSUBPS      Y0, Y9, Y9
+	VFMADD231PS Y9, Y9, Y4
+	VMOVUPS     128(AX), Y9
+	VSUBPS      Y0, Y9, Y9
+	VFMADD231PS Y9, Y9, Y5
+	VMOVUPS     160(AX), Y9
+	VSUBPS      Y0, Y9, Y9
+	VFMADD231PS Y9, Y9, Y6
+	VMOVUPS     192(AX), Y9
+	VSUBPS      Y0, Y9, Y9
+	VFMADD231PS Y9, Y9, Y7
+	VMOVUPS     224(AX), Y9
+	VSUBPS      Y0, Y9, Y9
+	VFMADD231PS Y9, Y9, Y8
 	ADDQ        $0x00000100, AX
 	SUBQ        $0x40, CX
 	JMP         four
@@ -5704,10 +5772,12 @@ rest:
 	JLT  tail
 
 loop:
-	VMOVUPS     (AX), Y8
-	VFMADD231PS Y8, Y8, Y0
-	VMOVUPS     32(AX), Y8
-	VFMADD231PS Y8, Y8, Y1
+	VMOVUPS     (AX), Y9
+	VSUBPS      Y0, Y9, Y9
+	VFMADD231PS Y9, Y9, Y1
+	VMOVUPS     32(AX), Y9
+	VSUBPS      Y0, Y9, Y9
+	VFMADD231PS Y9, Y9, Y2
 	ADDQ        $0x40, AX
 	SUBQ        $0x10, CX
 	JGE         loop
@@ -5717,23 +5787,94 @@ tail:
 	JE          done
 	NEGQ        CX
 	LEAQ        vecTail<>+64(SB), DX
-	VMOVUPS     (DX)(CX*4), Y8
-	VMASKMOVPS  (AX), Y8, Y8
-	VFMADD231PS Y8, Y8, Y0
-	VMOVUPS     32(DX)(CX*4), Y8
-	VMASKMOVPS  32(AX), Y8, Y8
-	VFMADD231PS Y8, Y8, Y1
+	VMOVUPS     (DX)(CX*4), Y9
+	VMASKMOVPS  (AX), Y9, Y10
+	VSUBPS      Y0, Y10, Y10
+	VANDPS      Y9, Y10, Y10
+	VFMADD231PS Y10, Y10, Y1
+	VMOVUPS     32(DX)(CX*4), Y9
+	VMASKMOVPS  32(AX), Y9, Y10
+	VSUBPS      Y0, Y10, Y10
+	VANDPS      Y9, Y10, Y10
+	VFMADD231PS Y10, Y10, Y2
 
 done:
-	VADDPS  Y2, Y0, Y0
-	VADDPS  Y6, Y4, Y4
-	VADDPS  Y4, Y0, Y0
 	VADDPS  Y3, Y1, Y1
 	VADDPS  Y7, Y5, Y5
 	VADDPS  Y5, Y1, Y1
+	VADDPS  Y4, Y2, Y2
+	VADDPS  Y8, Y6, Y6
+	VADDPS  Y6, Y2, Y2
 	MOVQ    lanes+0(FP), AX
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VZEROUPPER
+	RET
+
+// func vecNormalizeAVX2(dst *float32, src *float32, scale *float32, bias *float32, n int, scaleStep int, biasStep int, less float32, factor float32)
+// Requires: AVX
+TEXT ·vecNormalizeAVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         scale+16(FP), DX
+	MOVQ         bias+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         scaleStep+40(FP), DI
+	MOVQ         biasStep+48(FP), R8
+	VBROADCASTSS less+56(FP), Y0
+	VBROADCASTSS factor+60(FP), Y1
+	SUBQ         $0x10, SI
+	JLT          tail
+
+loop:
+	VMOVUPS (CX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS (DX), Y3
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS (BX), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(CX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS 32(DX), Y3
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS 32(BX), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, AX
+	ADDQ    DI, DX
+	ADDQ    R8, BX
+	SUBQ    $0x10, SI
+	JGE     loop
+
+tail:
+	ADDQ       $0x10, SI
+	JE         done
+	NEGQ       SI
+	LEAQ       vecTail<>+64(SB), DI
+	VMOVUPS    (DI)(SI*4), Y2
+	VMASKMOVPS (CX), Y2, Y3
+	VSUBPS     Y0, Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VMASKMOVPS (DX), Y2, Y4
+	VMULPS     Y4, Y3, Y3
+	VMASKMOVPS (BX), Y2, Y4
+	VADDPS     Y4, Y3, Y3
+	VMASKMOVPS Y3, Y2, (AX)
+	VMOVUPS    32(DI)(SI*4), Y2
+	VMASKMOVPS 32(CX), Y2, Y3
+	VSUBPS     Y0, Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VMASKMOVPS 32(DX), Y2, Y0
+	VMULPS     Y0, Y3, Y3
+	VMASKMOVPS 32(BX), Y2, Y0
+	VADDPS     Y0, Y3, Y3
+	VMASKMOVPS Y3, Y2, 32(AX)
+
+done:
 	VZEROUPPER
 	RET
 

@@ -11,6 +11,7 @@ func vecKernelGeneric() VecKernel {
 		Select:     selectGeneric,
 		Sum:        sumGeneric,
 		SumSquares: sumSquaresGeneric,
+		Normalize:  normalizeGeneric,
 		Range:      rangeGeneric,
 		ExpSum:     expSumGeneric,
 		Histogram:  histogramGeneric,
@@ -232,12 +233,26 @@ func sumGeneric(src []float32) float32 {
 	return addLanes(&lanes)
 }
 
-func sumSquaresGeneric(src []float32) float32 {
+func sumSquaresGeneric(src []float32, less float32) float32 {
 	var lanes [16]float32
 	for i, x := range src {
+		x -= less
 		lanes[i%16] += x * x
 	}
 	return addLanes(&lanes)
+}
+
+func normalizeGeneric(dst, src []float32, less, factor float32, scale, bias []float32) {
+	for i, x := range src {
+		y := float32(float32(x-less) * factor)
+		if scale != nil {
+			y = float32(y * scale[i])
+		}
+		if bias != nil {
+			y += bias[i]
+		}
+		dst[i] = y
+	}
 }
 
 // addLanes adds pairwise.

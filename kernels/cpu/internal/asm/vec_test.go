@@ -249,7 +249,12 @@ func checkReductions(t *testing.T, k VecKernel, r *rand.Rand, n int) {
 	}
 	what := fmt.Sprintf("%d elements: ", n)
 	closeTo(t, what+"sum", k.Sum(x), sum, size)
-	closeTo(t, what+"sum of squares", k.SumSquares(x), squares, squares)
+	closeTo(t, what+"sum of squares", k.SumSquares(x, 0), squares, squares)
+	about := 0.0
+	for _, v := range x {
+		about += (float64(v) - 3) * (float64(v) - 3)
+	}
+	closeTo(t, what+"sum of squares about 3", k.SumSquares(x, 3), about, about)
 	if gotLow, gotHigh := k.Range(x); gotLow != low || gotHigh != high {
 		t.Fatalf("%srange %g to %g, want %g to %g", what, gotLow, gotHigh, low, high)
 	}
@@ -268,6 +273,44 @@ func checkReductions(t *testing.T, k VecKernel, r *rand.Rand, n int) {
 	}
 	for i, v := range x {
 		closeTo(t, what+"softmax", soft[i], math.Exp(float64(v)-float64(high))/total, 0)
+	}
+}
+
+// TestVecNormalize compares with the functions that do one step each.
+func TestVecNormalize(t *testing.T) {
+	for _, k := range VecKernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			r := rand.New(rand.NewPCG(5, 6))
+			for _, n := range append([]int{100001}, vecLengths...) {
+				for given := range 4 {
+					x, want := vecValues(r, n), make([]float32, n)
+					less, factor := float32(r.NormFloat64()), r.Float32()
+					k.Binary(Sub, want, x, []float32{less})
+					k.Binary(Mul, want, want, []float32{factor})
+					var scale, bias []float32
+					if given&1 != 0 {
+						scale = normals(r, n)
+						k.Binary(Mul, want, want, scale)
+					}
+					if given&2 != 0 {
+						bias = normals(r, n)
+						k.Binary(Add, want, want, bias)
+					}
+					got := make([]float32, n+1)
+					got[n] = 42
+					k.Normalize(got, x, less, factor, scale, bias)
+					for i := range want {
+						if !same(got[i], want[i]) || math.Signbit(float64(got[i])) != math.Signbit(float64(want[i])) && got[i] == 0 {
+							t.Fatalf("element %d of %d, given %d: %g, want %g", i, n, given, got[i], want[i])
+						}
+					}
+					if got[n] != 42 {
+						t.Fatalf("writes beyond %d elements", n)
+					}
+				}
+			}
+		})
 	}
 }
 

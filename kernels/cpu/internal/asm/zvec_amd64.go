@@ -162,7 +162,12 @@ func vecSumAVX512(lanes *float32, src *float32, n int)
 // vecSumSquaresAVX512 leaves 16 partial sums; see VecKernel.SumSquares.
 //
 //go:noescape
-func vecSumSquaresAVX512(lanes *float32, src *float32, n int)
+func vecSumSquaresAVX512(lanes *float32, src *float32, n int, less float32)
+
+// vecNormalizeAVX512 is VecKernel.Normalize of n elements.
+//
+//go:noescape
+func vecNormalizeAVX512(dst *float32, src *float32, scale *float32, bias *float32, n int, scaleStep int, biasStep int, less float32, factor float32)
 
 // vecRangeAVX512 leaves 16 minima and 16 maxima; see VecKernel.Range.
 //
@@ -342,7 +347,12 @@ func vecSumAVX2(lanes *float32, src *float32, n int)
 // vecSumSquaresAVX2 leaves 16 partial sums; see VecKernel.SumSquares.
 //
 //go:noescape
-func vecSumSquaresAVX2(lanes *float32, src *float32, n int)
+func vecSumSquaresAVX2(lanes *float32, src *float32, n int, less float32)
+
+// vecNormalizeAVX2 is VecKernel.Normalize of n elements.
+//
+//go:noescape
+func vecNormalizeAVX2(dst *float32, src *float32, scale *float32, bias *float32, n int, scaleStep int, biasStep int, less float32, factor float32)
 
 // vecRangeAVX2 leaves 16 minima and 16 maxima; see VecKernel.Range.
 //

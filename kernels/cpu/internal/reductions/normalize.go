@@ -115,21 +115,16 @@ func channelNorm(b kernels.Binding) (normalization, error) {
 
 // row normalises row u: the variance is that of what is left of the mean, which loses nothing where the mean is large.
 func (k *normalization) row(u int, y, x []float32) {
+	less := float32(0)
 	if k.centered {
-		k.vec.Unary(asm.Affine, y, x, 1, -k.vec.Sum(x)/float32(k.n))
-		x = y
+		less = k.vec.Sum(x) / float32(k.n)
 	}
-	factor := float32(1 / math.Sqrt(float64(k.vec.SumSquares(x))/float64(k.n)+k.epsilon))
+	factor := float32(1 / math.Sqrt(float64(k.vec.SumSquares(x, less))/float64(k.n)+k.epsilon))
 	if k.each {
-		k.vec.Unary(asm.Affine, y, x, factor, 0)
-		if k.scale != nil {
-			k.vec.Binary(asm.Mul, y, y, k.scale)
-		}
-		if k.bias != nil {
-			k.vec.Binary(asm.Add, y, y, k.bias)
-		}
+		k.vec.Normalize(y, x, less, factor, k.scale, k.bias)
 		return
 	}
+	k.vec.Unary(asm.Affine, y, x, 1, -less)
 	for c := range k.n / k.channel {
 		i := (u*(k.n/k.channel) + c) % len(k.scale)
 		part := y[c*k.channel:][:k.channel]

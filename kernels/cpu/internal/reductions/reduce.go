@@ -289,7 +289,7 @@ func (k *reduceKernel) foldRow(x, room []float32) float32 {
 	case k.fold == asm.Add && k.mapped == plain:
 		return k.vec.Sum(x)
 	case k.fold == asm.Add && k.mapped == squared:
-		return k.vec.SumSquares(x)
+		return k.vec.SumSquares(x, 0)
 	case k.fold == asm.Max || k.fold == asm.Min:
 		return k.extreme(x)
 	}

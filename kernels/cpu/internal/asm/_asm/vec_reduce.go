@@ -11,8 +11,9 @@ import (
 // emitReductions emits the functions that leave 16 partial results, one of each lane, for Go to combine, and
 // the passes of calibration.
 func emitReductions(v vector) {
-	emitSums(v, "vecSum", "VecKernel.Sum", func(x, acc reg.Register) { v.c.VADDPS(x, acc, acc) })
-	emitSums(v, "vecSumSquares", "VecKernel.SumSquares", func(x, acc reg.Register) { v.c.VFMADD231PS(x, x, acc) })
+	emitSums(v, false)
+	emitSums(v, true)
+	emitNormalize(v)
 	emitRange(v)
 	emitExpSum(v)
 	emitBins(v)
@@ -29,11 +30,30 @@ func (v vector) lanes() []reg.VecVirtual {
 	return acc
 }
 
-// emitSums emits a sum with four accumulators, to hide the latency of the addition.
-func emitSums(v vector, name, contract string, add func(x, acc reg.Register)) {
-	c := v.c
-	name += v.isa.name
-	function(c, name, "func(lanes, src *float32, n int)", fmt.Sprintf("%s leaves 16 partial sums; see %s.", name, contract))
+// emitSums emits a sum, of elements or of the squares of their differences from a number, with four accumulators, to hide the latency
+// of the addition.
+func emitSums(v vector, squares bool) {
+	c, method, args := v.c, "Sum", ""
+	if squares {
+		method, args = "SumSquares", ", less float32"
+	}
+	name := "vec" + method + v.isa.name
+	function(c, name, "func(lanes, src *float32, n int"+args+")", fmt.Sprintf("%s leaves 16 partial sums; see VecKernel.%s.", name, method))
+	add := func(x vreg, _ reg.Register, acc vreg) { c.VADDPS(x, acc, acc) }
+	if squares {
+		less := v.splatParam("less")
+		add = func(x vreg, mask reg.Register, acc vreg) {
+			switch c.VSUBPS(less, x, x); { // lanes that are not there are no difference
+			case mask == nil:
+				c.VFMADD231PS(x, x, acc)
+			case v.isa == avx512:
+				c.VFMADD231PS(x, x, mask, acc)
+			default:
+				c.VANDPS(mask, x, x)
+				c.VFMADD231PS(x, x, acc)
+			}
+		}
+	}
 	src, n := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
 	var acc [4][]reg.VecVirtual
 	for i := range acc {
@@ -44,7 +64,7 @@ func emitSums(v vector, name, contract string, add func(x, acc reg.Register)) {
 	c.JLT(operand.LabelRef("rest"))
 	for i := range acc {
 		for part, a := range acc[i] {
-			add(v.load(operand.Mem{Base: src, Disp: i*lane + part*v.isa.width}, nil), a)
+			add(v.load(operand.Mem{Base: src, Disp: i*lane + part*v.isa.width}, nil), nil, a)
 		}
 	}
 	c.ADDQ(operand.U32(4*lane), src)
@@ -52,7 +72,7 @@ func emitSums(v vector, name, contract string, add func(x, acc reg.Register)) {
 	c.JMP(operand.LabelRef("four"))
 	c.Label("rest")
 	v.overVectors(n, func(mask reg.Register, at int) {
-		add(v.load(operand.Mem{Base: src, Disp: at}, mask), acc[0][at/v.isa.width])
+		add(v.load(operand.Mem{Base: src, Disp: at}, mask), mask, acc[0][at/v.isa.width])
 	}, func() { c.ADDQ(operand.Imm(lane), src) })
 	for part := range acc[0] {
 		c.VADDPS(acc[1][part], acc[0][part], acc[0][part])
@@ -60,6 +80,31 @@ func emitSums(v vector, name, contract string, add func(x, acc reg.Register)) {
 		c.VADDPS(acc[2][part], acc[0][part], acc[0][part])
 	}
 	v.storeLanes(acc[0], 0)
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// emitNormalize emits the last pass of a normalisation; scale and bias advance by so many bytes with each 16 elements.
+func emitNormalize(v vector) {
+	c := v.c
+	name := "vecNormalize" + v.isa.name
+	function(c, name, "func(dst, src, scale, bias *float32, n, scaleStep, biasStep int, less, factor float32)", name+" is VecKernel.Normalize of n elements.")
+	dst, src, scale, bias := v.param("dst"), v.param("src"), v.param("scale"), v.param("bias")
+	n, scaleStep, biasStep := v.param("n"), v.param("scaleStep"), v.param("biasStep")
+	less, factor := v.splatParam("less"), v.splatParam("factor")
+	v.overVectors(n, func(mask reg.Register, at int) {
+		x := v.load(operand.Mem{Base: src, Disp: at}, mask)
+		c.VSUBPS(less, x, x)
+		c.VMULPS(factor, x, x)
+		c.VMULPS(v.load(operand.Mem{Base: scale, Disp: at}, mask), x, x)
+		c.VADDPS(v.load(operand.Mem{Base: bias, Disp: at}, mask), x, x)
+		v.store(x, mask, operand.Mem{Base: dst, Disp: at})
+	}, func() {
+		c.ADDQ(operand.Imm(lane), src)
+		c.ADDQ(operand.Imm(lane), dst)
+		c.ADDQ(scaleStep, scale)
+		c.ADDQ(biasStep, bias)
+	})
 	c.VZEROUPPER()
 	c.RET()
 }
