@@ -90,7 +90,7 @@ func (r *jobRun[C]) split(shares, units int) {
 	}
 }
 
-// Each does units 0 to units-1, which do not ask who does them.
+// Each does units 0 to units-1, which do not ask who does them; the pool gives each worker some that follow each other.
 func (j *Job[C]) Each(parallel Parallel, units int, state C) {
 	r := j.runs.Get().(*jobRun[C])
 	r.state = state

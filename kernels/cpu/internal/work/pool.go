@@ -30,8 +30,12 @@ const (
 
 func NewPool(threads int) *Pool {
 	p := &Pool{Threads: threads, wake: make(chan struct{}, threads)}
-	for range threads - 1 {
-		go p.work()
+	p.main.shares = make([]claims, threads)
+	for i := range p.lanes {
+		p.lanes[i].shares = make([]claims, threads)
+	}
+	for worker := 1; worker < threads; worker++ {
+		go p.work(worker)
 	}
 	return p
 }
@@ -50,10 +54,10 @@ func (p *Pool) Close() {
 // Run calls f(0) to f(n-1) and returns when all have returned. A loop inside a loop, and one that comes while another
 // stream's runs, is done by the caller alone. A panic in f is raised again here, as a *graph.Fault, when every call has
 // returned.
-func (p *Pool) Run(n int, f func(int)) { p.share(&p.main, n, f) }
+func (p *Pool) Run(n int, f func(int)) { p.share(&p.main, 0, n, f) }
 
-// share is Run by one of the pool's loops.
-func (p *Pool) share(l *loop, n int, f func(int)) {
+// share is Run by one of the pool's loops, where the caller is one of the workers.
+func (p *Pool) share(l *loop, worker, n int, f func(int)) {
 	if n <= 1 || p.Threads <= 1 || !l.busy.TryLock() {
 		alone(n, f)
 		return
@@ -61,7 +65,7 @@ func (p *Pool) share(l *loop, n int, f func(int)) {
 	defer l.busy.Unlock()
 	l.begin(n, f)
 	p.rouse()
-	l.finish(nil)
+	l.finish(worker, nil)
 }
 
 // Fork calls f(0) to f(n-1), n being maxLanes at most, at the same time as far as there are workers, and returns when all have
@@ -76,7 +80,7 @@ func (p *Pool) Fork(n int, f func(lane int)) bool {
 	defer p.forked.Store(0)
 	p.main.begin(n, f)
 	p.rouse()
-	p.main.finish(p.help)
+	p.main.finish(0, func() bool { return p.help(0) })
 	return true
 }
 
@@ -91,9 +95,9 @@ func (p *Pool) rouse() {
 }
 
 // help makes a call of a sequence that another worker has begun; false if there is none.
-func (p *Pool) help() bool {
+func (p *Pool) help(worker int) bool {
 	for i := range p.lanes[:p.forked.Load()] {
-		if p.lanes[i].call() {
+		if p.lanes[i].call(worker) {
 			return true
 		}
 	}
@@ -110,9 +114,9 @@ func (p *Pool) open() bool {
 	return p.main.open()
 }
 
-func (p *Pool) work() {
+func (p *Pool) work(worker int) {
 	for idle := 0; ; idle++ {
-		if p.main.call() || p.help() {
+		if p.main.call(worker) || p.help(worker) {
 			idle = 0
 			continue
 		}

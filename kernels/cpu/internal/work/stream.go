@@ -45,7 +45,7 @@ func newForks(p *Pool) *forks {
 	f := &forks{pool: p}
 	for i := range f.streams {
 		l := &p.lanes[i]
-		f.streams[i] = &stream{loop: func(n int, call func(int)) { p.share(l, n, call) }, close: func() {}}
+		f.streams[i] = &stream{loop: func(n int, call func(int)) { p.share(l, i, n, call) }, close: func() {}}
 	}
 	f.lane = func(lane int) { f.run(lane, f.streams[lane]) }
 	return f
