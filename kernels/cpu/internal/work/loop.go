@@ -61,29 +61,33 @@ func (l *loop) open() bool {
 	return false
 }
 
-// call takes one call of the present loop, of a worker's own share first, and makes it; false if there is none.
-func (l *loop) call(worker int) bool {
+// calls makes calls of the present loop, of a worker's own share first, until there are none; false if there were none.
+func (l *loop) calls(worker int) bool {
+	made := int64(0)
 	for l.open() {
 		for i := range l.shares {
 			s := &l.shares[(worker+i)%len(l.shares)]
 			for c := s.next.Load(); c < s.limit.Load(); c = s.next.Load() {
 				if s.next.CompareAndSwap(c, c+1) {
 					l.guarded(int(uint32(c)))
-					return true
+					made++
 				}
 			}
 		}
 	}
-	return false
+	if made > 0 {
+		l.done.Add(made) // at once: all workers share the counter
+	}
+	return made > 0
 }
 
+// guarded makes a call and keeps its panic.
 func (l *loop) guarded(i int) {
 	defer func() {
 		if e := recover(); e != nil {
 			err := graph.NewFault(e)
 			l.fault.CompareAndSwap(nil, &err)
 		}
-		l.done.Add(1)
 	}()
 	l.f(i)
 }
@@ -91,8 +95,7 @@ func (l *loop) guarded(i int) {
 // finish makes the calls that are left, as one of the workers, and waits for those of others; whoever waits may do something else
 // meanwhile, which reports whether there was anything to do. A panic in a call is raised again.
 func (l *loop) finish(worker int, meanwhile func() bool) {
-	for l.call(worker) {
-	}
+	l.calls(worker)
 	for i := 0; l.done.Load() != int64(l.n); i++ {
 		switch {
 		case meanwhile != nil && meanwhile():

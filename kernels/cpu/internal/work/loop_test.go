@@ -19,7 +19,8 @@ func TestLoopShares(t *testing.T) {
 		if !l.open() {
 			t.Fatalf("a loop of %d calls is not open", c.calls)
 		}
-		for l.call(c.worker) {
+		if !l.calls(c.worker) || l.calls(c.worker) {
+			t.Errorf("worker %d makes no calls, or some twice", c.worker)
 		}
 		if l.open() || len(made) != len(c.want) {
 			t.Fatalf("worker %d made calls %v of %d, and more are open: %t", c.worker, made, c.calls, l.open())

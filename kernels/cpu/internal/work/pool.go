@@ -94,10 +94,10 @@ func (p *Pool) rouse() {
 	}
 }
 
-// help makes a call of a sequence that another worker has begun; false if there is none.
+// help makes calls of sequences that other workers have begun; false if there are none.
 func (p *Pool) help(worker int) bool {
 	for i := range p.lanes[:p.forked.Load()] {
-		if p.lanes[i].call(worker) {
+		if p.lanes[i].calls(worker) {
 			return true
 		}
 	}
@@ -116,7 +116,7 @@ func (p *Pool) open() bool {
 
 func (p *Pool) work(worker int) {
 	for idle := 0; ; idle++ {
-		if p.main.call(worker) || p.help(worker) {
+		if p.main.calls(worker) || p.help(worker) {
 			idle = 0
 			continue
 		}
