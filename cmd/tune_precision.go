@@ -40,6 +40,8 @@ func tunePrecisionCommand(t tables) *cobra.Command {
 			"outputs, and layers are raised to FP16 or FP32: which, a knapsack says over the error that raising each takes away and the\n" +
 			"time that it costs. Errors are found on items of the calibration data; engines are built, and measured on the data, of\n" +
 			"what is predicted to meet the goal alone. Stopped by ctrl+c it leaves the best so far; with --resume it goes on from there.\n\n" +
+			"With --raise-to none all layers stay in INT8. Engines are built of what the configuration leaves to trials, rounding and\n" +
+			"equalization, in each way, and of residual sums in floating point; ranges are chosen for that of the highest SQNR.\n\n" +
 			"It ends with 1 where nothing that was found meets the goal.",
 		Example: examples("top-1 within half a point of FP32's", "trtui tune-precision m.onnx --data test.npz --max-drop 0.5 -o best.config.json",
 			"30 dB of SQNR, which can be stopped and gone on with", "trtui tune-precision m.onnx --data x/ --min-sqnr 30 --resume m.search.json",
@@ -64,7 +66,7 @@ func tunePrecisionCommand(t tables) *cobra.Command {
 	f.Float64Var(&o.sqnr, "min-sqnr", 0, "the least SQNR of the first output, in `DB`")
 	f.Float64Var(&o.agreement, "min-agreement", 0, "the least `SHARE`, from 0 to 1, of items whose first class is FP32's")
 	f.DurationVar(&o.latency, "max-latency", 0, "the longest median latency, as in 2ms")
-	f.StringSliceVar(&o.raise, "raise-to", []string{string(config.FP32), string(config.FP16)}, "the `PRECISIONS` that layers may be raised to; none: ranges alone are chosen")
+	f.StringSliceVar(&o.raise, "raise-to", []string{string(config.FP32), string(config.FP16)}, "the `PRECISIONS` that layers may be raised to; none: all stay in INT8, and engines quantised in several ways are compared")
 	under(c, configHeading, "raise-to")
 	under(c, "Goal", "max-drop", "min-sqnr", "min-agreement", "max-latency")
 	f.StringVarP(&o.to, "output", "o", "", "the `FILE` of the best configuration to write, for --config")

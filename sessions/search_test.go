@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"context"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
@@ -68,5 +69,42 @@ func TestSearch(t *testing.T) {
 	}
 	if _, err := r.Tune(ctx, config.Config{Precision: config.INT8, Batch: 1, Calibrator: "minmax"}, how); err == nil {
 		t.Error("a state of another configuration is gone on with")
+	}
+}
+
+// TestSearchInINT8 searches with no precision to raise layers to, and once more from the state of that.
+func TestSearchInINT8(t *testing.T) {
+	sessions.NotUnderRace(t)
+	r, ctx := studied(t), context.Background()
+	cfg := config.Default()
+	for _, n := range []string{"inception/one/conv/Conv", "head/classify/Gemm"} {
+		cfg.SetLayerPrecision(n, config.INT8)
+	}
+	goal := 199.0
+	how := stages.Tuning{Goal: report.Goal{MinSQNR: &goal}, Most: 4, State: &stages.SearchState{}}
+	first, err := r.Tune(ctx, cfg, how)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(first.Points); n < 2 || n > 4 || first.Best != nil {
+		t.Fatalf("search in INT8: %+v", first)
+	}
+	for i, p := range first.Points {
+		if p.Raised != 0 || p.Config.LayerPrecisions == nil || *first.Chosen().SQNR < *p.SQNR {
+			t.Errorf("point %d: %+v, chosen %+v", i, p, first.Chosen())
+		}
+		for _, q := range first.Points[:i] {
+			if reflect.DeepEqual(q.Config, p.Config) {
+				t.Errorf("measured twice: %+v", p.Config)
+			}
+		}
+	}
+	again, err := r.Tune(ctx, cfg, how)
+	if err != nil || again.Resumed != len(first.Points) || again.Predictions != 0 || *again.Chosen().SQNR != *first.Chosen().SQNR {
+		t.Errorf("gone on with: %+v, %v", again, err)
+	}
+	how.State, how.Limit = nil, 1
+	if s, err := r.Tune(ctx, cfg, how); err != nil || len(s.Points) != 1 {
+		t.Errorf("without time: %+v, %v", s, err)
 	}
 }

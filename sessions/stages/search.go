@@ -7,10 +7,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/quant"
-	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
-	"github.com/trtui/trtui/sessions/describe"
-	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -44,16 +41,15 @@ func (g *searching) run(ctx context.Context) (err error) {
 	if g.study, err = g.studies.open(ctx, g.config); err != nil {
 		return err
 	}
-	g.noise = g.study.noise
 	g.show()
-	if err = g.chooseRanges(ctx); err != nil {
+	if len(g.To) == 0 {
+		return g.inINT8(ctx)
+	}
+	if err = g.chooseRanges(ctx, rangesUntil); err != nil {
 		return err
 	}
 	if err = g.weigh(ctx); err != nil {
 		return err
-	}
-	if len(g.To) == 0 {
-		return g.byRanges(ctx)
 	}
 	if g.Goal.MinSQNR != nil && g.Goal.MaxDrop == nil && g.Goal.MinAgreement == nil {
 		return g.bySQNR(ctx)
@@ -72,9 +68,6 @@ func (g *searching) weigh(ctx context.Context) error {
 		return err
 	}
 	t.cost = base
-	if len(g.To) == 0 {
-		return nil
-	}
 	var rows []report.Sensitive
 	all := map[string][]choice{}
 	for i, p := range t.parts {
@@ -138,18 +131,6 @@ func (g *searching) solve(ctx context.Context, most float64) (best predicted, ok
 		seeds = append(seeds, g.all(k))
 	}
 	return g.refine(ctx, leastTime(most), seeds...)
-}
-
-// byRanges measures the configuration with its calibrator's ranges and with those that were chosen.
-func (g *searching) byRanges(ctx context.Context) error {
-	chosen := g.config
-	g.config = g.report.Base
-	if _, _, err := g.measure(ctx, nil, g.noise, "the calibrator's ranges"); err != nil {
-		return err
-	}
-	g.config = chosen
-	_, _, err := g.measure(ctx, nil, g.study.noise, "ranges chosen by the error of the outputs")
-	return err
 }
 
 // firstMargin is how far above the SQNR that is asked for the first engine is predicted to be, in dB: predictions are on other items, and
@@ -246,59 +227,6 @@ func (g *searching) byLatency(ctx context.Context) error {
 			return err
 		}
 		per = float64(p.Latency) / float64(p.Tuned)
-	}
-	return nil
-}
-
-// pointTime is how long an engine of a search is measured.
-var pointTime = run.Profiling{WarmUp: 50 * time.Millisecond, Iterations: 20, Duration: 200 * time.Millisecond}
-
-// measure builds the engine of a set and measures it; fresh is false where that was done before.
-func (g *searching) measure(ctx context.Context, chosen []int, noise float64, why string) (p report.SearchPoint, fresh bool, err error) {
-	cfg := g.config.Clone()
-	p = report.SearchPoint{Why: why, Predicted: report.Ratio(noise)}
-	for i, k := range chosen {
-		if k >= 0 {
-			cfg = set(cfg, g.choices[i][k].to, g.parts[i].source)
-			p.Raised += len(g.parts[i].source)
-		}
-	}
-	id := key(cfg)
-	if i, ok := g.tried[id]; ok {
-		return g.report.Points[i], false, nil
-	}
-	known, ok := g.State.point(id)
-	if ok {
-		p = known
-		g.report.Resumed++
-	} else if err = g.build(ctx, cfg, &p); err != nil {
-		return p, false, err
-	}
-	g.tried[id] = len(g.report.Points)
-	g.report.Add(p)
-	g.State.add(id, p)
-	g.show()
-	return g.report.Points[g.tried[id]], true, nil
-}
-
-// build builds an engine and measures its accuracy and its latency.
-func (g *searching) build(ctx context.Context, cfg config.Config, p *report.SearchPoint) error {
-	a, err := g.accuracy.Of(ctx, cfg, false)
-	if err != nil {
-		return err
-	}
-	loaded, err := g.accuracy.engines.Load(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	times, err := g.timing.Time(ctx, loaded, describe.NewTimes(loaded.Plan, model.BatchOf(loaded.Plan)), pointTime)
-	if err != nil {
-		return err
-	}
-	p.Point, _ = report.PointOf(&report.Snapshot{Config: cfg, Accuracy: a, Timings: times, Memory: describe.Memory(loaded.Plan)})
-	p.Tuned = costOfPlan(loaded.Plan).time
-	if m, ok := a.Metric(); ok {
-		p.Task, p.Drop = &m, &m.Drop
 	}
 	return nil
 }

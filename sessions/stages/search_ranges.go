@@ -16,9 +16,9 @@ const leastRangeGain = 0.005
 
 // chooseRanges chooses the calibrator of each quantised tensor by the error of the outputs, one tensor after the other in the order in
 // which they are computed, those before it being as they were chosen. The study goes on with them, its biases corrected anew; where
-// that is not better than the calibrator of the configuration everywhere, it stays with that.
-func (g *searching) chooseRanges(ctx context.Context) error {
-	chosen, err := g.rangesByOutput(ctx)
+// that is not better than the calibrator of the configuration everywhere, it stays with that. It ends after a share of the search's time.
+func (g *searching) chooseRanges(ctx context.Context, until float64) error {
+	chosen, err := g.rangesByOutput(ctx, until)
 	if err != nil || len(chosen) == 0 {
 		return err
 	}
@@ -45,7 +45,7 @@ func (g *searching) chooseRanges(ctx context.Context) error {
 }
 
 // rangesByOutput returns the ranges that are better than those of the configuration.
-func (g *searching) rangesByOutput(ctx context.Context) (map[string]numeric.Range, error) {
+func (g *searching) rangesByOutput(ctx context.Context, until float64) (map[string]numeric.Range, error) {
 	t := g.study
 	candidates, err := t.rangeCandidates(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (g *searching) rangesByOutput(ctx context.Context) (map[string]numeric.Rang
 	chosen, noise := map[string]numeric.Range{}, t.noise
 	names := quantisedTensors(t.base.Quantised)
 	for i, name := range names {
-		if g.late(rangesUntil) {
+		if g.late(until) {
 			break
 		}
 		g.studies.told.Progress(report.Progress{Phase: "choosing ranges", Item: name, Done: i, Total: len(names)})

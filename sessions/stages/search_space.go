@@ -15,7 +15,7 @@ import (
 // Tuning says how to search for the precision of layers.
 type Tuning struct {
 	Goal  report.Goal
-	To    []config.Precision // that layers may be raised to; none: ranges alone are chosen
+	To    []config.Precision // that layers may be raised to; none: all stay in INT8
 	Most  int                // engines that are built; 0: 12
 	Limit time.Duration      // after which it ends with what it has found, once an engine is built; 0: none
 	State *SearchState       // of a search that was stopped, which is gone on from and added to; nil: none
@@ -42,14 +42,14 @@ type searching struct {
 	report *report.Search
 	space
 	begin  time.Time
-	config config.Config // with the ranges that were chosen
-	noise  float64       // with the calibrator's
+	config config.Config // with what was chosen
 	tried  map[string]int
 }
 
 // Shares of a search's time after which it goes on with what it has found so far.
 const (
-	rangesUntil  = 0.4 // choosing ranges
+	waysUntil    = 0.6 // trying ways to quantise, where no layer is raised
+	rangesUntil  = 0.4 // choosing ranges, where layers are
 	weighedUntil = 0.7 // raising each part by itself
 	refinedUntil = 0.9 // changing one part after the other
 )
