@@ -195,7 +195,7 @@ type Binding struct {
 	// Consts goes with In: the elements, linear, of those inputs that are constants; nil for the others. They are host
 	// memory on every backend: Bind packs or uploads what it needs.
 	Consts []([]byte)
-	Packs  *Packs // what was made of the constants for other shapes; nil where the layer is bound once
+	Packs  *Packs // what kernels at other shapes have in common with it; nil where the layer is bound once
 }
 
 // Const returns input i's elements where it is a constant.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
@@ -95,9 +94,7 @@ func bindStep(p *Plan, i int, backend Backend, packs *kernels.Packs) (kernels.Ke
 		return nil, fmt.Errorf("layer %s: %s has no tactic %s: %w", s.Name, backend.Info().Name, s.Tactic, ErrStale)
 	}
 	b := p.Binding(i)
-	if !slices.ContainsFunc(s.Layer.Inputs, known) { // which differ from shape to shape
-		b.Packs = packs
-	}
+	b.Packs = packs
 	if err := p.fits(s, t, b); err != nil {
 		return nil, fmt.Errorf("layer %s: tactic %s does not compute it: %w: %w", s.Name, s.Tactic, err, ErrStale)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -127,15 +128,28 @@ func (l *Loaded) bindAt(env map[string]int) (at *Loaded, err error) {
 		return at, err
 	}
 	at = &Loaded{Plan: p, packs: l.packs, backend: l.backend, kernels: make([]kernels.Kernel, len(p.Steps)), bodies: make([][]*Loaded, len(p.Steps))}
+	atATime := 1
+	if _, ok := l.backend.(Compiler); ok {
+		atATime = runtime.GOMAXPROCS(0)
+	}
+	refused := make([]error, len(p.Steps))
+	err = Parallel(context.Background(), len(p.Steps), atATime, func(i int) error {
+		if p.computes(i) {
+			at.kernels[i], refused[i] = bindStep(p, i, l.backend, l.packs.at(p.Steps[i].Layer, p.Steps[i].Tactic))
+		}
+		return nil
+	})
 	for i := range p.Steps {
-		if err = l.bindBodiesAt(at, i, env); err != nil {
-			at.Close()
-			return nil, err
+		if err == nil {
+			err = l.bindBodiesAt(at, i, env)
 		}
-		if at.kernels[i], err = l.bindStepAt(at, i); err != nil {
-			at.Close()
-			return nil, err
+		if err == nil && refused[i] != nil {
+			at.kernels[i], err = l.bindOther(at, i, refused[i])
 		}
+	}
+	if err != nil {
+		at.Close()
+		return nil, err
 	}
 	if at.constants, at.places, err = placeConstants(l.backend, at.kernels, l); err != nil {
 		at.Close()
@@ -144,18 +158,21 @@ func (l *Loaded) bindAt(env map[string]int) (at *Loaded, err error) {
 	return at, nil
 }
 
-// bindStepAt returns the kernel of step i of the plan at other extents: the step's own tactic, or where that does not take
-// them the first that does, in the same formats; nil where there is nothing to compute. A workspace that is larger at these
-// extents than at the samples of the plan lies where these leave room in the arena, and is the context's own if they do not.
-func (l *Loaded) bindStepAt(at *Loaded, i int) (kernels.Kernel, error) {
+// computes reports whether a kernel computes step i: it is no view, and one of its outputs has elements.
+func (p *Plan) computes(i int) bool {
+	empty := func(d kernels.Desc) bool { return slices.Contains(d.Dims, 0) }
+	s := p.Steps[i]
+	return s.Tactic != InMemory && s.Tactic != SubPlans && slices.ContainsFunc(p.Binding(i).Out, func(d kernels.Desc) bool { return !empty(d) })
+}
+
+// bindOther returns a kernel of step i of the plan at other extents that the step's own tactic refused to compute in the plan's
+// memory: that tactic, or where it does not take the extents the first that does, in the same formats. A workspace that is
+// larger at these extents than at the samples of the plan lies where these leave room in the arena, and is the context's own if
+// they do not.
+func (l *Loaded) bindOther(at *Loaded, i int, err error) (kernels.Kernel, error) {
 	p := at.Plan
 	s := p.Steps[i]
 	b := p.Binding(i)
-	empty := func(d kernels.Desc) bool { return slices.Contains(d.Dims, 0) }
-	if s.Tactic == InMemory || s.Tactic == SubPlans || !slices.ContainsFunc(b.Out, func(d kernels.Desc) bool { return !empty(d) }) {
-		return nil, nil
-	}
-	k, err := bindStep(p, i, l.backend, l.packs.at(s.Layer, s.Tactic))
 	if short := (*shortOfWorkspace)(nil); errors.As(err, &short) {
 		if !p.widen(i, short.need) {
 			if at.scratch == nil {
@@ -165,10 +182,10 @@ func (l *Loaded) bindStepAt(at *Loaded, i int) (kernels.Kernel, error) {
 		}
 		t, _ := findTactic(l.backend, s)
 		b.Packs = l.packs.at(s.Layer, s.Tactic)
-		k, err = BindTactic(t, b)
-	}
-	if err == nil {
-		return k, nil
+		var k kernels.Kernel
+		if k, err = BindTactic(t, b); err == nil {
+			return k, nil
+		}
 	}
 	for _, t := range l.substitutes(s) {
 		if p.fits(s, t, b) != nil {

@@ -32,7 +32,7 @@ func (b *Backend) Bind(w *emit.Work) (kernels.Kernel, error) {
 		params = append(params, p)
 	}
 	ctx := b.Context()
-	c, err := b.codes.acquire(ctx, w.Module)
+	c, err := b.codes.acquire(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (k *bound) Code() []kernels.Code {
 // Explain returns the module's text, and what the driver tells of each launch, or of a simulated device NVIDIA's assembler,
 // where it is installed.
 func (k *bound) Explain() (kernels.Explanation, error) {
-	e := kernels.Explanation{Language: "PTX", Text: k.work.Module.String()}
+	e := kernels.Explanation{Language: "PTX", Text: k.work.Text()}
 	simulated := false
 	for i, l := range k.work.Launches {
 		a, err := k.ctx.FuncAttributes(k.functions[i])

@@ -102,9 +102,9 @@ func (c *codeCache) modules() int {
 	return len(c.loaded)
 }
 
-// acquire loads a module for one more user. Several modules are compiled at a time where several goroutines ask.
-func (c *codeCache) acquire(ctx driver.Context, m *ptx.Module) (*code, error) {
-	text := m.String()
+// acquire loads a work's module for one more user. Several modules are compiled at a time where several goroutines ask.
+func (c *codeCache) acquire(ctx driver.Context, w *emit.Work) (*code, error) {
+	text := w.Text()
 	key := codeKey(ctx.Device(), text)
 	c.mu.Lock()
 	k := c.loaded[key]
@@ -114,7 +114,7 @@ func (c *codeCache) acquire(ctx driver.Context, m *ptx.Module) (*code, error) {
 	}
 	k.users++
 	c.mu.Unlock()
-	k.once.Do(func() { k.err = c.load(k, m, text) })
+	k.once.Do(func() { k.err = c.load(k, w.Module, text) })
 	if k.err != nil {
 		_ = c.release(k) // there is nothing to unload
 		return nil, k.err

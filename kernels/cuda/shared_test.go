@@ -30,7 +30,7 @@ func TestDynamicShared(t *testing.T) {
 			ctx = forgetful{s}
 		}
 		codes := newCodeCache()
-		k, err := codes.acquire(ctx, w.Module)
+		k, err := codes.acquire(ctx, w)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func (b *Backend) table() []kernels.Tactic {
 				if err != nil {
 					return nil, err
 				}
-				return b.Bind(w)
+				return b.Bind(emit.OpenOf(bind).Work(w))
 			},
 		})
 	}

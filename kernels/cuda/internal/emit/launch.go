@@ -5,7 +5,8 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/internal/ptx"
 )
 
-// Launch is one launch of a kernel of the module. Shapes are part of the code, so addresses are mostly all that it takes.
+// Launch is one launch of a kernel of the module. Shapes are part of the code, so addresses are mostly all that it
+// takes, and the numbers of code that is [Open].
 type Launch struct {
 	Kernel      string
 	Grid, Block [3]int

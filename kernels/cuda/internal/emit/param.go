@@ -14,14 +14,14 @@ type Arg struct {
 	Kind   ArgKind
 	Index  int    // of the input or output
 	Offset int    // bytes, of an address
-	Bits   uint32 // of a number
+	Bits   uint64 // of a number
 }
 
 // ArgKind is what an argument is: the address of something, or a number.
 type ArgKind uint8
 
 // The kinds: the address of an input, an output, the work's constants, the workspace, or the stream's counters
-// ([MaxCounters]); and numbers of 32 bits.
+// ([MaxCounters]); and numbers, of 32 bits but for a LongArg.
 const (
 	InputArg ArgKind = iota
 	OutputArg
@@ -29,6 +29,7 @@ const (
 	WorkspaceArg
 	CounterArg
 	IntegerArg
+	LongArg
 	RealArg
 )
 
@@ -36,7 +37,7 @@ const (
 var parameterTypes = [...][]ptx.Type{
 	InputArg: {ptx.U64, ptx.B64}, OutputArg: {ptx.U64, ptx.B64}, ConstantArg: {ptx.U64, ptx.B64},
 	WorkspaceArg: {ptx.U64, ptx.B64}, CounterArg: {ptx.U64, ptx.B64},
-	IntegerArg: {ptx.U32, ptx.S32, ptx.B32}, RealArg: {ptx.F32},
+	IntegerArg: {ptx.U32, ptx.S32, ptx.B32}, LongArg: {ptx.U64, ptx.S64, ptx.B64}, RealArg: {ptx.F32},
 }
 
 // InArg is the address of input i.
@@ -55,10 +56,22 @@ func ScratchArg(offset int) Arg { return Arg{Kind: WorkspaceArg, Offset: offset}
 func CountersArg() Arg { return Arg{Kind: CounterArg} }
 
 // UintArg is a number.
-func UintArg(n uint32) Arg { return Arg{Kind: IntegerArg, Bits: n} }
+func UintArg(n uint32) Arg { return Arg{Kind: IntegerArg, Bits: uint64(n)} }
 
 // FloatArg is a number.
-func FloatArg(x float32) Arg { return Arg{Kind: RealArg, Bits: math.Float32bits(x)} }
+func FloatArg(x float32) Arg { return Arg{Kind: RealArg, Bits: uint64(math.Float32bits(x))} }
+
+// NumberArg is the number with the given bits, as a register of type t holds it.
+func NumberArg(t ptx.Type, bits int64) Arg {
+	kind := IntegerArg
+	switch t {
+	case ptx.B64:
+		kind = LongArg
+	case ptx.F32:
+		kind = RealArg
+	}
+	return Arg{Kind: kind, Bits: uint64(bits)}
+}
 
 // Params is the arguments of a launch with their places among its kernel's parameters.
 type Params struct {
@@ -96,7 +109,9 @@ func (p Params) Pack(address func(Arg) uint64) []byte {
 	for i, a := range p.args {
 		switch to := buffer[p.places[i]:]; a.Kind {
 		case IntegerArg, RealArg:
-			binary.LittleEndian.PutUint32(to, a.Bits)
+			binary.LittleEndian.PutUint32(to, uint32(a.Bits))
+		case LongArg:
+			binary.LittleEndian.PutUint64(to, a.Bits)
 		default:
 			binary.LittleEndian.PutUint64(to, address(a)+uint64(a.Offset))
 		}

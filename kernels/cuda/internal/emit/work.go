@@ -7,6 +7,15 @@ type Work struct {
 	Module    *ptx.Module
 	Launches  []Launch // in order
 	Constants []byte   // packed weights and tables, placed in device memory at a multiple of 256
+	text      string   // of the module, once it is known
+}
+
+// Text returns the module's text.
+func (w *Work) Text() string {
+	if w.text == "" {
+		w.text = w.Module.String()
+	}
+	return w.text
 }
 
 // NewWork returns a work whose module is empty, and for sm_80. Where a tactic needs more it says so, and [Tactic.Work] sees
