@@ -175,14 +175,15 @@ func writeCalibration(w io.Writer, c *report.Calibration, compare bool) {
 			if !compare && c.Calibrators[i] != c.Active {
 				continue
 			}
+			low, high := r.Ends()
 			rows = append(rows, []string{
-				name, c.Calibrators[i], fmt.Sprintf("%.5g", r.Amax), fmt.Sprintf("%.5g", r.Scale), fmt.Sprintf("%.4f", 100*r.Clip),
+				name, c.Calibrators[i], fmt.Sprintf("%.5g", low), fmt.Sprintf("%.5g", high), fmt.Sprintf("%.5g", r.Scale), fmt.Sprintf("%.4f", 100*r.Clip),
 				fmt.Sprintf("%.1f", 100*r.Loss), fmt.Sprintf("%.5f", r.KL), decibels(r.SQNR), heldOut(&r), best(&t, i),
 			})
 			name = ""
 		}
 	}
-	writeTable(w, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", "~>of error %", ">KL", ">SQNR dB", ">held out dB", ""}, rows)
+	writeTable(w, []string{"tensor", "calibrator", ">low", ">high", ">scale", ">clip %", "~>of error %", ">KL", ">SQNR dB", ">held out dB", ""}, rows)
 	if c.HeldOut > 0 {
 		fmt.Fprintf(w, "\nheld out: SQNR of %s that calibration did not see, by which the best is told\n", count(c.HeldOut, "item"))
 	}

@@ -266,7 +266,7 @@ func (v *demoHistogram) Keys() []Key            { return nil }
 func (v *demoHistogram) Update(tea.Msg) tea.Cmd { return nil }
 func (v *demoHistogram) Render(w, h int) string {
 	hist := Histogram{Lo: 0, Hi: 8, Log: true, Style: Accent, Thresholds: []Threshold{
-		{"mse", 2.9, Series3}, {"entropy", 3.4, Series2}, {"percentile", 4.6, Series4}, {"minmax", 7.9, Series7}}}
+		{"mse", []float64{-2.9, 2.9}, Series3}, {"entropy", []float64{3.4}, Series2}, {"percentile", []float64{0.5, 4.6}, Series4}, {"minmax", []float64{7.9}, Series7}}}
 	for i := range 512 {
 		hist.Counts = append(hist.Counts, 1e5*math.Exp(-float64(i)/40))
 	}

@@ -6,6 +6,7 @@ import "strings"
 // Unicode blocks and lines, one for those that show ASCII only.
 type Glyphs struct {
 	Rule, Wall            rune // between panes
+	PlusMinus             string
 	Focus, Point          rune // focused pane, current item
 	Up, Down, Left, Right rune // sort direction, scroll hints
 	Track, Thumb          rune // scroll bar
@@ -26,7 +27,7 @@ type Glyphs struct {
 // UnicodeGlyphs uses box drawing, block elements and geometric shapes.
 func UnicodeGlyphs() *Glyphs {
 	return &Glyphs{
-		Rule: '─', Wall: '│', Focus: '▍', Point: '▸',
+		Rule: '─', Wall: '│', PlusMinus: "±", Focus: '▍', Point: '▸',
 		Up: '▲', Down: '▼', Left: '◂', Right: '▸', Track: '│', Thumb: '┃',
 		Good: '✓', Warn: '!', Bad: '✗', Dot: '·', Ellipsis: '…', Record: '●', Pause: '‖',
 		Mark: '┊', Median: '│', Tail: '╵', Empty: '·',
@@ -41,7 +42,7 @@ func UnicodeGlyphs() *Glyphs {
 // ASCIIGlyphs uses nothing beyond ASCII.
 func ASCIIGlyphs() *Glyphs {
 	return &Glyphs{
-		Rule: '-', Wall: '|', Focus: '>', Point: '>',
+		Rule: '-', Wall: '|', PlusMinus: "+-", Focus: '>', Point: '>',
 		Up: '^', Down: 'v', Left: '<', Right: '>', Track: ':', Thumb: '#',
 		Good: '+', Warn: '!', Bad: 'x', Dot: '.', Ellipsis: '~', Record: '*', Pause: '=',
 		Mark: '|', Median: '|', Tail: '!', Empty: '.',

@@ -2,10 +2,10 @@ package ui
 
 import "math"
 
-// Threshold is a value marked on a histogram: the range that a calibrator chose.
+// Threshold is what is marked on a histogram: a value, or the ends of a range, as a calibrator chose it.
 type Threshold struct {
 	Name  string
-	Value float64
+	At    []float64
 	Style Style
 }
 
@@ -101,25 +101,26 @@ func (h Histogram) column(v float64, w int) (int, bool) {
 	return min(int(part*float64(w)), w-1), true
 }
 
-// drawThreshold draws the line of one threshold from its name, in its own line
-// above the columns, down to the axis. A number on the axis tells the lines
-// apart without colour.
+// drawThreshold draws one threshold, as far as it lies among the values, as lines
+// from its name, in its own line above the columns, down to the axis. A number on the axis tells the lines apart without colour.
 func (h Histogram) drawThreshold(c, plot *Canvas, i int, t Threshold, flags, axis int) {
-	x, ok := h.column(t.Value, plot.W)
-	if !ok {
-		return
-	}
-	x++ // the margin
-	from := 0
+	from, x := 0, 0
 	if flags > 0 {
 		from = i
 	}
-	for y := from; y < axis; y++ {
-		c.Set(x, y, c.Glyphs().Mark, t.Style|Bold)
+	for _, v := range t.At {
+		at, ok := h.column(v, plot.W)
+		if !ok {
+			continue
+		}
+		x = at + 1 // the margin
+		for y := from; y < axis; y++ {
+			c.Set(x, y, c.Glyphs().Mark, t.Style|Bold)
+		}
+		c.Set(x, axis, rune('1'+i%9), t.Style|Bold)
 	}
-	c.Set(x, axis, rune('1'+i%9), t.Style|Bold)
 	if flags > 0 {
-		text := t.Name + " " + label(h.Label, t.Value)
+		text := h.name(c, t)
 		if x+2+Width(text) <= c.W {
 			c.Text(x+2, i, t.Style, text)
 		} else {
@@ -128,10 +129,25 @@ func (h Histogram) drawThreshold(c, plot *Canvas, i int, t Threshold, flags, axi
 	}
 }
 
+// name is a threshold's name with where it lies.
+func (h Histogram) name(c *Canvas, t Threshold) string {
+	if len(t.At) == 2 && t.At[0] == -t.At[1] {
+		return t.Name + " " + c.Glyphs().PlusMinus + label(h.Label, t.At[1])
+	}
+	text := t.Name
+	for i, v := range t.At {
+		if i > 0 {
+			text += " to"
+		}
+		text += " " + label(h.Label, v)
+	}
+	return text
+}
+
 func (h Histogram) drawLegend(c *Canvas, y int) {
 	x := 1
 	for i, t := range h.Thresholds {
-		text := string(rune('1'+i%9)) + " " + t.Name + " " + label(h.Label, t.Value)
+		text := string(rune('1'+i%9)) + " " + h.name(c, t)
 		if x+Width(text) > c.W {
 			return
 		}

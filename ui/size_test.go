@@ -77,7 +77,7 @@ func widgets(look *Look, name func(int) string, value func(int) float64) map[str
 		facts = append(facts, Fact{name(i), name(i + 1), Good, name(i + 2)})
 		parts.Parts = append(parts.Parts, Part{name(i), value(i), Series(i)})
 		histogram.Counts = append(histogram.Counts, value(i))
-		histogram.Thresholds = append(histogram.Thresholds, Threshold{name(i), value(i), Series(i)})
+		histogram.Thresholds = append(histogram.Thresholds, Threshold{name(i), []float64{value(i)}, Series(i)})
 		memory.Blocks = append(memory.Blocks, Block{name(i), i - 3, i * 2, int64(i*100 - 50), int64(i * 170), i, 'x'})
 		x, y = append(x, value(i)), append(y, value(i*3))
 	}

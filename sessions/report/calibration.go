@@ -49,7 +49,9 @@ type HistogramBins struct {
 
 // CalibratorResult is what one calibrator makes of one tensor.
 type CalibratorResult struct {
-	Amax  float32
+	Amax  float32 // the largest magnitude of the range
+	Low   float32 `json:",omitempty"` // where the range begins and ends; both 0 in recordings of older programs
+	High  float32 `json:",omitempty"`
 	Scale float32
 	Zero  int32
 	Clip  float64 `unit:"share"`                     // of elements outside
@@ -59,6 +61,14 @@ type CalibratorResult struct {
 
 	// HeldOut is the SQNR of items that calibration did not see; nil where there are none.
 	HeldOut *float64 `json:",omitempty" unit:"db" output:"held_out_sqnr" exact:"held_out_exact"`
+}
+
+// Ends returns where the range begins and ends.
+func (r *CalibratorResult) Ends() (low, high float64) {
+	if r.Low == 0 && r.High == 0 {
+		return -float64(r.Amax), float64(r.Amax)
+	}
+	return float64(r.Low), float64(r.High)
 }
 
 // WeightCalibration tells what 8 bits make of the weights of one layer of the optimised network, channel by channel

@@ -110,8 +110,12 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 		for i := range names {
 			q := quant.Assess(h, ranges[i][t.Name], typ)
 			by := report.CalibratorResult{
-				Amax: float32(q.AMax), Scale: float32(q.Scale), Zero: int32(q.Zero), Clip: q.Clipped, Loss: q.Beyond, KL: q.KL, SQNR: q.SQNRdB,
+				Low: float32(q.Lo), High: float32(q.Hi), Scale: float32(q.Scale), Zero: int32(q.Zero), Clip: q.Clipped, Loss: q.Beyond, KL: q.KL, SQNR: q.SQNRdB,
 			}
+			if q.Hi == q.AMax { // it is symmetric: what one integer more would reach is not meant
+				by.Low = -by.High
+			}
+			by.Amax = max(-by.Low, by.High)
 			if of := held.histograms[t.Name]; of != nil && of.Count() > 0 {
 				unseen := quant.Assess(of, ranges[i][t.Name], typ).SQNRdB
 				by.HeldOut = &unseen

@@ -134,7 +134,8 @@ func (v *histogramView) Render(w, h int) string {
 			h.Counts = append(h.Counts, float64(n))
 		}
 		for i, by := range t.By {
-			h.Thresholds = append(h.Thresholds, ui.Threshold{Name: v.of.report.Calibrators[i], Value: threshold(t, by), Style: thresholdStyle(i)})
+			low, high := by.Ends()
+			h.Thresholds = append(h.Thresholds, ui.Threshold{Name: v.of.report.Calibrators[i], At: []float64{low, high}, Style: thresholdStyle(i)})
 		}
 		foot := 0
 		if r := t.Reach; r != nil && len(r.Outliers) > 0 && c.H > 7 {
@@ -149,15 +150,6 @@ func (v *histogramView) Render(w, h int) string {
 		}
 		h.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: c.H - 1 - foot}))
 	})
-}
-
-// threshold returns where a symmetric range ends on the side where the values reach further.
-func threshold(t *report.TensorCalibration, r report.CalibratorResult) float64 {
-	amax := float64(r.Amax)
-	if -t.Min > t.Max {
-		return max(-amax, float64(t.Histogram.Low))
-	}
-	return min(amax, float64(t.Histogram.High))
 }
 
 // ReachText says which channels set a range, and what that costs the others.

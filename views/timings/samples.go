@@ -190,8 +190,8 @@ func binnedHistogram(l *report.LayerTiming) ui.Histogram {
 
 func timeThresholds(l *report.LayerTiming) []ui.Threshold {
 	return []ui.Threshold{
-		{Name: "median", Value: float64(l.Median), Style: ui.Plain},
-		{Name: "avg", Value: float64(l.Mean), Style: ui.Accent},
-		{Name: "p99", Value: float64(l.P99), Style: ui.Warn},
+		{Name: "median", At: []float64{float64(l.Median)}, Style: ui.Plain},
+		{Name: "avg", At: []float64{float64(l.Mean)}, Style: ui.Accent},
+		{Name: "p99", At: []float64{float64(l.P99)}, Style: ui.Warn},
 	}
 }
