@@ -28,6 +28,15 @@ type Scatter struct {
 	Most   float64             // the largest y that there can be; 0: any
 }
 
+// widened leaves room at both ends of an axis, a part of its length, but none below zero where nothing is.
+func widened(low, high, part float64) (float64, float64) {
+	room := (high - low) / part
+	if low >= 0 {
+		return max(low-room, 0), high + room
+	}
+	return low - room, high + room
+}
+
 // Draw draws the plot over all of c. Points that are not finite are left out; where several fall on a cell, the cursor's and then
 // those of the front are seen.
 func (s Scatter) Draw(c *Canvas) {
@@ -47,8 +56,8 @@ func (s Scatter) Draw(c *Canvas) {
 	if lowest, highest := slices.Min(all.X), slices.Max(all.X); lowest == highest {
 		x0, x1 = lowest-max(math.Abs(lowest)/10, 1e-9), lowest+max(math.Abs(lowest)/10, 1e-9)
 	}
-	x0, x1 = x0-(x1-x0)/20, x1+(x1-x0)/20
-	y0, y1 = y0-(y1-y0)/12, y1+(y1-y0)/12
+	x0, x1 = widened(x0, x1, 20)
+	y0, y1 = widened(y0, y1, 12)
 	if s.Most > y0 {
 		y1 = min(y1, s.Most)
 	}

@@ -1,6 +1,9 @@
 package report
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Pareto is which of many configurations are worth having: those that no other is faster than and as good by a measure.
 type Pareto struct {
@@ -20,6 +23,11 @@ type ParetoPoint struct {
 
 	Session string        `json:"-" output:"-"` // the recording that it is of; rounds of two say nothing of each other
 	Took    time.Duration `json:"-" output:"-"` // what it takes beside the others of its session: what is compared; see [Scale]
+}
+
+// BesideOthers reports whether a configuration takes visibly more or less beside the others than its latency says.
+func (p *ParetoPoint) BesideOthers() bool {
+	return p.Latency > 0 && math.Abs(float64(p.Took)/float64(p.Latency)-1) >= 0.02
 }
 
 // Scale sets what points take beside the others of their sessions. quantized is as for [config.Config.Effective].

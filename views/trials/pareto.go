@@ -108,13 +108,17 @@ func (v *paretoView) limit() float64 {
 func (v *paretoView) Title() string { return "Latency and " + v.measure.Title }
 
 func (v *paretoView) Note() (string, ui.Style) {
-	return string(v.in.Look.Glyphs.Record) + " no other is faster and as good", ui.Muted
+	text := string(v.in.Look.Glyphs.Record) + " no other is faster and as good"
+	if slices.ContainsFunc(v.pareto.Points, func(p report.ParetoPoint) bool { return p.BesideOthers() }) {
+		text += "; times as in rounds side by side"
+	}
+	return text, ui.Muted
 }
 
 func (v *paretoView) Keys() []ui.Key {
 	return []ui.Key{
 		ui.K("enter", "use", "use the configuration under the cursor"),
-		ui.K("s", "measure", "top-1, agreement, SQNR, memory"),
+		ui.K("s", "next measure", "top-1, agreement, SQNR, memory"),
 		{Keys: []string{"<", ">"}, Short: "limit", Long: "how good the fastest must be: stricter / less strict"},
 		ui.K("p", "fastest", "go to the fastest within the limit"),
 	}
@@ -221,11 +225,14 @@ func (v *paretoView) drawFastest(c *ui.Canvas) {
 	}
 	p := &v.pareto.Points[i]
 	x = c.FitName(x, 0, c.W-x-1, ui.Good|ui.Bold, p.Name)
-	latency, speed := ", "+ui.Duration(p.Latency), v.fastestSpeed(i)
-	if ui.Width(latency+speed) > c.W-x-1 && speed != "" {
+	latency, alike, speed := ", "+ui.Duration(p.Latency), v.alike(), v.fastestSpeed(i)
+	if alike != "" && speed != "" {
+		speed = ";" + strings.TrimPrefix(speed, ",")
+	}
+	if ui.Width(latency+alike+speed) > c.W-x-1 && alike+speed != "" {
 		latency = "" // the plot and the table have it
 	}
-	c.FitClauses(x, 0, c.W-x-1, ui.Plain, latency+speed+v.alike())
+	c.FitClauses(x, 0, c.W-x-1, ui.Plain, latency+alike+speed) // whether others are as fast matters more than how fast it is
 }
 
 // alike says which of those within the limit the fastest cannot be told from; "" where it is faster than all.
@@ -313,7 +320,7 @@ func (v *paretoView) under() string {
 	case p.Latency > 0:
 		words = append(words, "another is as good and faster")
 	}
-	if p.Latency > 0 && math.Abs(float64(p.Took)/float64(p.Latency)-1) >= 0.02 {
+	if p.BesideOthers() {
 		words = append(words, "beside the others "+ui.Duration(p.Took))
 	}
 	return strings.Join(words, ", ")
