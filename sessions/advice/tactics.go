@@ -63,11 +63,11 @@ func closeTactics(f *facts) []report.Finding {
 		return nil
 	}
 	return []report.Finding{{Severity: report.Suggestion, Remedy: report.RemedyTactics, Layer: longest,
-		Text:     fmt.Sprintf("of %s, with %s of the time, the two fastest tactics are within 2 %%: built again the plan may be another one", plural(count, "layer"), percent(sum)),
+		Text:     fmt.Sprintf("of %s, with %s of the time, the tactic and another are within 2 %%: built again the plan may be another one", plural(count, "layer"), percent(sum)),
 		Evidence: []report.Evidence{number("layers", float64(count)), shareOf(sum)}}}
 }
 
-// isClose reports whether a layer has two timed tactics that are about as fast as the chosen one.
+// isClose reports whether a layer has a timed tactic that is about as fast as the chosen one, which need not be the fastest.
 func isClose(t *report.LayerTactics) bool {
 	chosen := -1
 	for i, c := range t.Candidates {
@@ -79,7 +79,7 @@ func isClose(t *report.LayerTactics) bool {
 		return false
 	}
 	for i, c := range t.Candidates {
-		if i != chosen && c.Timed && float64(c.Time) <= closeRatio*float64(t.Candidates[chosen].Time) {
+		if own := float64(t.Candidates[chosen].Time); i != chosen && c.Timed && float64(c.Time) <= closeRatio*own && float64(c.Time) >= own/closeRatio {
 			return true
 		}
 	}

@@ -57,10 +57,15 @@ func newOccasions(groups []report.LayerChange, alike bool) *occasions {
 }
 
 // chance returns the probability that a layer differs as much from one occasion to another: Student's t, whose degrees of freedom
-// are those of a median of deviations, which is 37 % as efficient as a standard deviation.
+// are those of a median of deviations, which is 37 % as efficient as a standard deviation. A change that goes the way all go, and
+// less far, is theirs as a whole.
 func (o *occasions) chance(c *report.LayerChange) float64 {
+	change := math.Log(c.Ratio)
+	if change*(change-o.shift) <= 0 {
+		return 1
+	}
 	spread, degrees := o.spread(c)
-	return student((math.Log(c.Ratio)-o.shift)/spread, degrees)
+	return student((change-o.shift)/spread, degrees)
 }
 
 // spread returns by how much the layers nearest in time to a group scatter, itself left out, and the degrees of freedom of that.

@@ -82,3 +82,27 @@ func TestOccasions(t *testing.T) {
 		t.Errorf("%d of 100 pairs of the same have a difference; 10 %% more found %d times, %d others", wrong, found, others)
 	}
 }
+
+// TestWithTheMachine: where everything takes twice as long, what takes a fifth longer is not what became slower, nor did it
+// become faster.
+func TestWithTheMachine(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	times := make([]time.Duration, 30)
+	for i := range times {
+		times[i] = time.Duration(100+10*i) * time.Microsecond
+	}
+	a := occasion(r, times, -1)
+	for i := range times {
+		times[i] *= 2
+	}
+	times[7] = times[7] * 6 / 10
+	d, err := Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: occasion(r, times, -1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.Groups {
+		if c.Significant {
+			t.Errorf("%s, %.2f times as long where all are %.2f, is %s", c.Name, c.Ratio, d.Common.Ratio, c.Verdict())
+		}
+	}
+}
