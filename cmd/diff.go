@@ -56,7 +56,12 @@ func diffCommand(t tables) *cobra.Command {
 			"ONNX Runtime's profile and this program", "trtui diff onnxruntime_profile.json model.onnx",
 			"two engine files, for a script", "trtui diff old.engine new.engine --format json",
 			"the CPU and a simulated GPU", "trtui diff model.onnx model.onnx --backends cpu,cudasim"),
-		Args: cobra.ExactArgs(2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("two are compared, A and B; %d given", len(args))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.diff(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), [2]operand{parseOperand(args[0]), parseOperand(args[1])})
 		},

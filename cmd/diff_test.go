@@ -81,7 +81,7 @@ func TestDiffRefuses(t *testing.T) {
 		{"@fp32 @fp16 --backends cpu,cpu --backend cpu", "give one of the two"},
 		{"@fp32 @fp16 --format csv", "want text, json or markdown"},
 		{"@fp32 @fp16 --duration -1s", "want a time of 0 or more"},
-		{"@fp32", "accepts 2 arg(s), received 1"},
+		{"@fp32", "two are compared, A and B; 1 given"},
 	} {
 		_, errs := command(t, exitFailure, append([]string{"diff", "-q", "--times-only"}, strings.Fields(c.args)...)...)
 		if !strings.Contains(errs, c.want) {

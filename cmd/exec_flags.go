@@ -77,6 +77,15 @@ const (
 	always      = "it is always so here"
 	ownFormats  = "inputs and outputs have the types and layouts of the model"
 	onlyCUDA    = "the device is chosen by --backend, as in --backend=cuda:1"
+	sweeps      = "trtui bench --sweep contexts=1..4 measures several at a time"
+	statistics  = "the report has the median and what 90, 95 and 99 % of the inferences take at most"
+	cachedTimes = "times are kept in the cache that --timing-cache names, and what is not there is measured"
+	whole       = "layers are told in full"
+	noSparsity  = "no kernel here leaves out weights that are zero"
+	toRun       = "trtui run --save-outputs writes what a model computes"
+	toData      = "inputs are given by --data"
+	fitting     = "an inference takes the first profile that its shapes are in"
+	toInspect   = "trtui inspect engine shows the profiles of an engine"
 )
 
 // execFlags are the flags of trtexec, of releases 8 to 11.
@@ -113,10 +122,12 @@ func execFlags() map[string]execFlag {
 		"layout":  {do: func(p *execPlan, v string) error { p.layout = v; return nil }}, // ours
 	}
 	for why, names := range map[string]string{
-		oneStream: "streams infStreams threads useSpinWait noDataTransfers useCudaGraph useManagedMemory exposeDMA sleepTime idleTime avgRuns separateProfileRun percentile", ownMemory: "workspace memPoolSize allocationStrategy",
-		ownPolicy:   "builderOptimizationLevel tacticSources avgTiming minTiming maxTactics tilingOptimizationLevel l2LimitForTiling maxAuxStreams profilingVerbosity preview sparsity nvtxMode noBuilderCache errorOnTimingCacheMiss consistency",
+		sweeps: "streams infStreams", statistics: "avgRuns percentile", cachedTimes: "noBuilderCache errorOnTimingCacheMiss", whole: "profilingVerbosity", noSparsity: "sparsity",
+		toRun: "exportOutput dumpOutput dumpRawBindingsToFile", toData: "loadInputs", fitting: "useProfile", toInspect: "dumpOptimizationProfile",
+		oneStream: "threads useSpinWait noDataTransfers useCudaGraph useManagedMemory exposeDMA sleepTime idleTime", ownMemory: "workspace memPoolSize allocationStrategy",
+		ownPolicy:   "builderOptimizationLevel tacticSources avgTiming minTiming maxTactics tilingOptimizationLevel l2LimitForTiling maxAuxStreams preview nvtxMode consistency",
 		ownPlatform: "versionCompatible vc hardwareCompatibilityLevel refit stripWeights stripAllWeights excludeLeanRuntime useRuntime leanDLLPath runtimePlatform safe restricted buildDLAStandalone allowGPUFallback useDLACore",
-		precise:     "noTF32", noType: "bf16 fp8 fp4 int4", always: "explicitBatch stronglyTyped explicitPrecision markUnfusedTensorsAsDebugTensors directIO",
+		precise:     "noTF32", noType: "bf16 fp8 fp4 int4", always: "separateProfileRun explicitBatch stronglyTyped explicitPrecision markUnfusedTensorsAsDebugTensors directIO",
 		ownFormats: "inputIOFormats outputIOFormats layerOutputTypes layerDeviceTypes", onlyCUDA: "device",
 	} {
 		for name := range strings.FieldsSeq(names) {

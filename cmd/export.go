@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,16 @@ asymmetric:u8: it concatenates signed bytes with a zero point wrongly (2026.4).`
 		Example: examples("what the passes make of a model", "trtui export model.onnx --optimized -o optimized.onnx",
 			"the built-in digit classifier", "trtui export -o digits.onnx",
 			"a quantised model for other runtimes", "trtui export model.onnx --qdq --calib-data images/ -o model.qdq.onnx"),
-		Args: cobra.MaximumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return nil
+			}
+			var forms []string
+			for _, sub := range c.Commands() {
+				forms = append(forms, sub.Name())
+			}
+			return fmt.Errorf("%q is neither a model alone nor a form of an export: name one of %s", args[0], strings.Join(forms, ", "))
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if output == "" {
 				return usageError{errors.New("-o FILE is missing")}
