@@ -41,7 +41,7 @@ func tunePrecisionCommand(t tables) *cobra.Command {
 			"time that it costs. Errors are found on items of the calibration data; engines are built, and measured on the data, of\n" +
 			"what is predicted to meet the goal alone. Stopped by ctrl+c it leaves the best so far; with --resume it goes on from there.\n\n" +
 			"With --raise-to none all layers stay in INT8. Engines are built of what the configuration leaves to trials, rounding and\n" +
-			"equalization, in each way, and of residual sums in floating point; ranges are chosen for that of the highest SQNR.\n\n" +
+			"equalization, in several ways, and of residual sums in floating point; ranges are chosen for that of the highest SQNR.\n\n" +
 			"It ends with 1 where nothing that was found meets the goal.",
 		Example: examples("top-1 within half a point of FP32's", "trtui tune-precision m.onnx --data test.npz --max-drop 0.5 -o best.config.json",
 			"30 dB of SQNR, which can be stopped and gone on with", "trtui tune-precision m.onnx --data x/ --min-sqnr 30 --resume m.search.json",

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -10,8 +11,8 @@ import (
 
 // way is how a configuration quantises in which all layers stay in 8 bits.
 type way struct {
-	rounding, equalization string
-	residuals              bool // residual sums stay in floating point
+	rounding, equalization string // of the former none: as the best so far
+	residuals              bool   // residual sums stay in floating point
 }
 
 // inINT8 looks for the most accuracy with all layers in 8 bits. Ways to quantise are compared by engines: what trials on the few items
@@ -64,7 +65,8 @@ func (g *searching) inINT8(ctx context.Context) error {
 }
 
 // ways returns what is tried in turn, each on top of those before it that were better: residual sums in floating point, then what the
-// configuration leaves to be chosen in every way but the one that was.
+// configuration leaves to be chosen in every way but the one that was, and all channels equalised by the same share, which is none of
+// what trials choose from: for each tensor they take the share that is estimated to be its best.
 func (g *searching) ways() []way {
 	q, base := g.config.Quantization.Full(), g.study.base
 	now := way{rounding: q.Rounding, equalization: q.Equalization}
@@ -89,18 +91,24 @@ func (g *searching) ways() []way {
 			}
 		}
 	}
+	if q.Equalizer().IsAuto() {
+		list = append(list, way{"", "activations:0.75", false}, way{"", "activations:0.5", false})
+	}
 	return list
 }
 
 func (w way) apply(q *config.Quantization) {
-	q.Rounding, q.Equalization = w.rounding, w.equalization
+	q.Rounding, q.Equalization = cmp.Or(w.rounding, q.Rounding), w.equalization
 	if w.residuals && !slices.Contains(q.Keep, "residuals") {
 		q.Keep = append(slices.Clone(q.Keep), "residuals")
 	}
 }
 
 func (w way) String() string {
-	text := "rounding " + w.rounding + ", equalization " + w.equalization
+	text := "equalization " + w.equalization
+	if w.rounding != "" {
+		text = "rounding " + w.rounding + ", " + text
+	}
 	if w.residuals {
 		text += ", residual sums in floating point"
 	}
