@@ -42,6 +42,7 @@ const (
 	I64  = numeric.I64
 	U64  = numeric.U64
 	Bool = numeric.Bool
+	Str  = numeric.Str // text; see [StringsOf]
 )
 
 // Const returns an extent that is a number.

@@ -205,7 +205,11 @@ func (s *Session) run(ctx context.Context, in Inputs, out Outputs) (err error) {
 		return err
 	}
 	for name, v := range copied {
-		if err := s.context.OutputTo(name, v.Data); err != nil {
+		if v.Type == Str {
+			if out[name], err = s.context.Output(name); err != nil {
+				return err
+			}
+		} else if err := s.context.OutputTo(name, v.Data); err != nil {
 			return err
 		}
 	}

@@ -46,6 +46,15 @@ func ValueOf[T Element](data []T, dims ...int) Value {
 	return Value{Type: typeOf[T](), Dims: dims, Data: numeric.Bytes(data)}
 }
 
+// StringsOf returns a value of strings, which its Strings gives back. No dims is a list of all of them. Strings have no fixed size, so
+// that an output of them that [Session.RunInto] is given is put in the place of the one in the map.
+func StringsOf(list []string, dims ...int) Value {
+	if len(dims) == 0 {
+		dims = []int{len(list)}
+	}
+	return numeric.Strings(list, dims...)
+}
+
 func typeOf[T Element]() DataType {
 	var zero T
 	switch any(zero).(type) {
@@ -75,8 +84,11 @@ func typeOf[T Element]() DataType {
 // line, which is a vector of AVX-512 as well.
 const alignment = 64
 
-// NewValue returns zeros of the given type and shape, in memory that sessions on the CPU read and write without a copy.
+// NewValue returns zeros, or empty strings, of the given type and shape, in memory that sessions on the CPU read and write without a copy.
 func NewValue(t DataType, dims ...int) Value {
+	if t == Str {
+		return numeric.NewValue(t, dims...)
+	}
 	n := numeric.Count(dims) * t.Size()
 	data := make([]byte, n+alignment)
 	skip := int(-address(data) & (alignment - 1))
@@ -106,8 +118,8 @@ func (p Port) check(kind string, v Value) error {
 	if v.Type != p.Type || !slices.Equal(v.Dims, p.Dims) {
 		return fmt.Errorf("%s %s: the data is %s%v, the engine is built for %s%v", kind, p.Name, v.Type, v.Dims, p.Type, p.Dims)
 	}
-	if want := numeric.Count(p.Dims) * p.Type.Size(); len(v.Data) != want {
-		return fmt.Errorf("%s %s: %d bytes of data, %s%v takes %d", kind, p.Name, len(v.Data), p.Type, p.Dims, want)
+	if err := v.Check(); err != nil {
+		return fmt.Errorf("%s %s: %w", kind, p.Name, err)
 	}
 	return nil
 }

@@ -137,10 +137,7 @@ func savedPart(iterations []map[string]numeric.Value, s compare.Span) (map[strin
 			return nil, fmt.Errorf("output %s of shape %v is not of %s; --items and --data choose what is run", name, v.Dims, count(s.Of, "item"))
 		}
 		rows := v.Dims[0] / s.Of
-		row := numeric.Count(v.Dims[1:]) * v.Type.Size()
-		v.Dims = append([]int{rows * s.Count}, v.Dims[1:]...)
-		v.Data = v.Data[rows*s.First*row : rows*(s.First+s.Count)*row]
-		part[name] = v
+		part[name] = v.Rows(rows*s.First, rows*(s.First+s.Count))
 	}
 	return part, nil
 }

@@ -3,6 +3,8 @@ package kernels
 import (
 	"context"
 	"io"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // What follows are abilities that kernels and streams of a device with memory and compilers of its own have beside the
@@ -101,4 +103,10 @@ type Cached interface {
 type Graph interface {
 	Launch() error
 	Close() error
+}
+
+// Worded is implemented by streams of devices that compute with strings: in their memory an element is a number of I64, which this
+// table gave. Whoever uses the stream fills and empties the table.
+type Worded interface {
+	Strings() *numeric.StringTable
 }

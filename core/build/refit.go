@@ -25,11 +25,11 @@ func Weigh(n *graph.Network, weights map[string]numeric.Value) (*graph.Network, 
 		}
 		for _, t := range list {
 			old, _ := t.Const()
-			switch want := numeric.Count(old.Dims) * old.Type.Size(); {
+			switch {
 			case v.Type != old.Type || !slices.Equal(v.Dims, old.Dims):
 				return nil, fmt.Errorf("weights %s: they are %s%v, the network's are %s%v", name, v.Type, v.Dims, old.Type, old.Dims)
-			case len(v.Data) != want:
-				return nil, fmt.Errorf("weights %s: %d bytes, %s%v takes %d", name, len(v.Data), old.Type, old.Dims, want)
+			case v.Check() != nil:
+				return nil, fmt.Errorf("weights %s: %w", name, v.Check())
 			case bytes.Equal(v.Data, t.Weights):
 				continue
 			case t.Type == numeric.I64:

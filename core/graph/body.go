@@ -240,9 +240,12 @@ func (r *bodyRun) shape(in []numeric.Value) error {
 }
 
 // give copies a body's result to an output of the layer.
-func give(dst, src numeric.Value) error {
+func give(dst *numeric.Value, src numeric.Value) error {
 	if dst.Type != src.Type || !slices.Equal(dst.Dims, src.Dims) {
 		return fmt.Errorf("a result is %s%v, not %s%v", src.Type, src.Dims, dst.Type, dst.Dims)
+	}
+	if dst.Type == numeric.Str {
+		dst.Data = src.Data
 	}
 	copy(dst.Data, src.Data)
 	return nil

@@ -21,6 +21,8 @@ var onnxComposites = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"RandomUniformLike":                 randomComposite(RandomUniform, true, "low", "high"),
 	"SimplifiedLayerNormalization":      simplifiedLayerNorm, // which ONNX does not have, and ONNX Runtime writes as if it had
 	"SoftmaxCrossEntropyLoss":           importSoftmaxCrossEntropy,
+	"StringNormalizer":                  importStringNormalizer,
+	"StringSplit":                       importStringSplit,
 	"SwiGLU":                            importSwiGLU,
 	"com.microsoft:CausalConvWithState": causalConv,
 	"com.microsoft:LinearAttention":     microsoftLinearAttention,

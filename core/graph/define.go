@@ -157,7 +157,7 @@ func (d *Definition) Input(name string, t numeric.DataType, dims ...symbolic.Dim
 func (d *Definition) Constant(name string, v numeric.Value) *Tensor {
 	n, ok := countDims(symbolic.Shape(v.Dims...))
 	negative := slices.ContainsFunc(v.Dims, func(n int) bool { return n < 0 })
-	if v.Type.Size() == 0 || negative || !ok || n > maxElements || len(v.Data) != n*v.Type.Size() {
+	if v.Type.Size() == 0 || negative || !ok || n > maxElements || v.Check() != nil {
 		d.fail(fmt.Errorf("constant %s: %d bytes do not fill %s%v", name, len(v.Data), v.Type, v.Dims))
 		return d.none()
 	}

@@ -204,7 +204,7 @@ func (d *Definition) SizeOf(x *Tensor) *Tensor { return d.Layer(SizeOf, nil, x) 
 
 // ConstantOfShape adds a tensor of the shape that an I64 list says, filled with the only element of a value.
 func (d *Definition) ConstantOfShape(shape *Tensor, v numeric.Value) *Tensor {
-	if len(v.Data) != v.Type.Size() {
+	if v.Len() != 1 || v.Check() != nil {
 		d.fail(fmt.Errorf("layer %s (ConstantOfShape): the value is %s%v, want one element", d.name, v.Type, v.Dims))
 		return d.none()
 	}

@@ -49,6 +49,11 @@ func (g given) i(list []int64, dims ...int) *Tensor {
 	return g.d.Constant(unique(g.d.net.tensors, "i"), numeric.Values(numeric.I64, list, dims...))
 }
 
+// s returns strings.
+func (g given) s(list ...string) *Tensor {
+	return g.d.Constant(unique(g.d.net.tensors, "s"), numeric.Strings(list, len(list)))
+}
+
 func (g given) q(data *Tensor) Quantised { return Quantised{data, g.w(), g.b()} }
 
 // defineCases has a call for every op: see TestDefinitionHasEveryOp.
@@ -223,6 +228,14 @@ var defineCases = func() map[string]defineCase {
 			y, _ := d.RNN(g.w(2, 3, 4), Recurrent{W: g.w(1, 5, 4), R: g.w(1, 5, 5), State: g.w(1, 3, 5)}, RecurrentAttrs{Hidden: 5})
 			return y
 		}},
+		"StringConcat": {"StringConcat", func(d *Definition, g given) *Tensor { return d.StringConcat(g.s("a", "b"), g.s("c", "")) }},
+		"StringSplit": {"StringSplit", func(d *Definition, g given) *Tensor {
+			parts, _ := d.StringSplit(g.s("a b", "c"), StringSplitAttrs{Splits: -1, Most: 4})
+			return parts
+		}},
+		"StringCase":     {"StringCase", func(d *Definition, g given) *Tensor { return d.StringCase(g.s("a"), StringCaseAttrs{To: CaseUpper}) }},
+		"StringIndex":    {"StringIndex", func(d *Definition, g given) *Tensor { return d.StringIndex(g.s("a"), Words{"a", "b"}) }},
+		"RegexFullMatch": {"RegexFullMatch", func(d *Definition, g given) *Tensor { return d.RegexFullMatch(g.s("a"), "a*") }},
 		"TfIdfVectorizer": {"TfIdf", func(d *Definition, g given) *Tensor {
 			return d.TfIdf(g.i([]int64{3, 1, 3}, 3), TfIdfAttrs{Shortest: 1, Longest: 2, Skips: 1, Mode: "TF", Pool: []int{3, 3, 1}, Starts: []int{0, 1}, Places: []int{1, 0}})
 		}},

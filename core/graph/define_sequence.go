@@ -70,5 +70,5 @@ func (d *Definition) MelWeightMatrix(bands, length, rate, low, high *Tensor, a M
 	return d.Layer(MelWeightMatrix, a, bands, length, rate, low, high)
 }
 
-// TfIdf adds counts of the tuples of a pool in rows x of integers, [C] or [B,C].
+// TfIdf adds counts of the tuples of a pool in rows x of integers or strings, [C] or [B,C].
 func (d *Definition) TfIdf(x *Tensor, a TfIdfAttrs) *Tensor { return d.Layer(TfIdf, a, x) }

@@ -38,7 +38,9 @@ func (l *Layer) eval(in, out []numeric.Value) (err error) {
 	results := make([]numeric.Value, len(out))
 	for i, v := range out {
 		results[i] = v
-		if l.Op.Reals != AsStored && isReal(l.Outputs[i]) && v.Type != numeric.F32 {
+		if v.Type == numeric.Str {
+			results[i] = numeric.NewValue(v.Type, v.Dims...)
+		} else if l.Op.Reals != AsStored && isReal(l.Outputs[i]) && v.Type != numeric.F32 {
 			results[i] = numeric.NewValue(numeric.F32, v.Dims...)
 		} else {
 			clear(v.Data)
@@ -47,7 +49,7 @@ func (l *Layer) eval(in, out []numeric.Value) (err error) {
 	if !slices.ContainsFunc(results, func(v numeric.Value) bool { return v.Len() > 0 }) { // an extent is 0: nothing to compute
 		return nil
 	}
-	if err := l.Op.Eval(l, args[:nargs], results); err != nil {
+	if err := l.evalOp(args[:nargs], results); err != nil {
 		return err
 	}
 	if l.Epilogue.Args > 0 {
@@ -61,7 +63,7 @@ func (l *Layer) eval(in, out []numeric.Value) (err error) {
 	for i := range out {
 		if results[i].Type != out[i].Type {
 			numeric.FromReal(out[i], results[i].F32(), l.Outputs[i].Range)
-		} else if len(out[i].Data) == 0 {
+		} else if len(out[i].Data) == 0 || out[i].Type == numeric.Str {
 			out[i] = results[i]
 		}
 	}

@@ -126,7 +126,7 @@ func (e *evaluation) count(c Counting, l *Layer, out []numeric.Value) {
 	e.env = e.network.Counts(e.env)
 	for i, t := range l.Outputs {
 		dims := symbolic.Eval(t.Dims, e.env)
-		out[i] = numeric.Value{Type: out[i].Type, Dims: dims, Data: out[i].Data[:numeric.Count(dims)*out[i].Type.Size()]}
+		out[i] = out[i].First(dims)
 	}
 }
 

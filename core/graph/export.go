@@ -135,7 +135,7 @@ func (e *Exporter) add(version int, op string, attrs Attributes, inputs, outputs
 	n := OnnxNode{Op: op, Since: max(version, e.Layer.typesSince()), Outputs: slices.Clone(outputs), Attrs: attrs}
 	for i := range op {
 		if op[i] == ':' {
-			n.Domain, n.Op, n.Since = op[:i], op[i+1:], 1
+			n.Domain, n.Op, n.Since = op[:i], op[i+1:], max(1, domainsSince[op[:i]])
 			break
 		}
 	}
@@ -146,6 +146,9 @@ func (e *Exporter) add(version int, op string, attrs Attributes, inputs, outputs
 	e.Nodes = append(e.Nodes, n)
 	return nil
 }
+
+// domainsSince are the operator sets in which the nodes of other domains are written; 1 for those that are not here.
+var domainsSince = map[string]int{"ai.onnx.ml": 2}
 
 // typesSince returns the operator set that has the types of the layer's tensors.
 func (l *Layer) typesSince() int {

@@ -208,6 +208,9 @@ func sameProgram(p, q elementwise.Program) bool {
 func exportElementwise(e *Exporter) error {
 	l := e.Layer
 	p := l.Attrs.(Elementwise).Program
+	if l.Op.Strings == StringsOrdered && slices.ContainsFunc(l.OpInputs(), func(t *Tensor) bool { return t.Type == numeric.Str }) {
+		return e.Node(l.Op.Onnx[0], nil)
+	}
 	if len(l.Op.Onnx) > 0 && (len(p.Code) != 1 || p.Code[0].Op == elementwise.Mod) {
 		for _, fmod := range []int64{0, 1} {
 			node := &Node{Name: l.Name, OpType: l.Op.Onnx[0], Version: OldestExport, Inputs: l.OpInputs(), Outputs: 1, Attrs: map[string]Attr{}}

@@ -250,8 +250,9 @@ func (t *Tensor) computed(left *int, most int) (numeric.Value, bool) {
 		}
 		in = append(in, v)
 	}
-	y := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)
-	return y, len(in) > 0 && l.Eval(in, []numeric.Value{y}) == nil
+	y := []numeric.Value{numeric.NewValue(t.Type, symbolic.Eval(t.Dims, nil)...)}
+	err := l.Eval(in, y)
+	return y[0], len(in) > 0 && err == nil
 }
 
 // reals returns t's elements where they are a few numbers that follow from constants and extents, by as many layers as are left.

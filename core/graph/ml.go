@@ -9,10 +9,11 @@ import (
 )
 
 // mlComposites are operators of ai.onnx.ml, the domain of classical machine learning: what converters of scikit-learn, XGBoost and
-// LightGBM write. Elements that are strings are not supported.
+// LightGBM write.
 var mlComposites = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"ai.onnx.ml:ArrayFeatureExtractor":  arrayFeatures,
 	"ai.onnx.ml:Binarizer":              binarizer,
+	"ai.onnx.ml:CategoryMapper":         categoryMapper,
 	"ai.onnx.ml:FeatureVectorizer":      featureVectorizer,
 	"ai.onnx.ml:Imputer":                imputer,
 	"ai.onnx.ml:LabelEncoder":           labelEncoder,
@@ -193,21 +194,31 @@ func oneHotEncoder(d *Definition, n *Node) ([]*Tensor, error) {
 	if err := n.needs(0); err != nil {
 		return nil, err
 	}
-	cats := n.Ints("cats_int64s")
+	x, cats, words := n.Input(0), n.Ints("cats_int64s"), n.Strings("cats_strings")
 	switch {
-	case len(n.Strings("cats_strings")) > 0:
-		return nil, errStrings
-	case len(cats) == 0:
-		return nil, fmt.Errorf("attribute cats_int64s is missing")
+	case (len(cats) > 0) == (len(words) > 0):
+		return nil, fmt.Errorf("one of the attributes cats_int64s and cats_strings is needed")
+	case (len(words) > 0) != (x.Type == numeric.Str):
+		return nil, fmt.Errorf("input 0 is %s, which the categories are not", x.TypeString())
 	case !n.Flag("zeros", true):
 		return nil, fmt.Errorf("zeros 0, an error for elements of no category, is not supported")
 	}
-	x := d.as(n.Input(0), numeric.I64)
+	if len(words) > 0 {
+		x, cats = d.places(x, words)
+	} else {
+		x = d.as(x, numeric.I64)
+	}
 	return result(d.Cast(d.Equal(d.Unsqueeze(x, len(x.Dims)), d.list("OneHotEncoder", "categories", cats)), numeric.F32))
 }
 
-// errStrings is the error of operators on strings.
-var errStrings = fmt.Errorf("strings are not supported; convert the model with numbers as labels and categories")
+// places is the number of each string of x among those of a list, which is returned with these numbers, and -1 where it is none.
+func (d *Definition) places(x *Tensor, list []string) (at *Tensor, numbers []int) {
+	words := wordsOf(list)
+	for _, s := range list {
+		numbers = append(numbers, words.find(s))
+	}
+	return d.StringIndex(x, words), numbers
+}
 
 // zipMap is what it is given: a row of a matrix is a map, of which the columns are the values by class. There are no maps here.
 func zipMap(d *Definition, n *Node) ([]*Tensor, error) {
@@ -219,16 +230,21 @@ func zipMap(d *Definition, n *Node) ([]*Tensor, error) {
 	return result(d.Identity(n.Input(0)))
 }
 
+// listed is a list of strings, or of integers, as a value.
+func listed(strings []string, ints []int) numeric.Value {
+	if len(strings) > 0 {
+		return numeric.Strings(strings, len(strings))
+	}
+	v := numeric.NewValue(numeric.I64, len(ints))
+	for i, k := range ints {
+		v.I64()[i] = int64(k)
+	}
+	return v
+}
+
 // encoded are the keys or the values of a LabelEncoder.
 func encoded(n *Node, part string) (v numeric.Value, err error) {
-	if len(n.Strings(part+"_strings")) > 0 {
-		return v, errStrings
-	}
-	if list := n.Ints(part + "_int64s"); len(list) > 0 {
-		v = numeric.NewValue(numeric.I64, len(list))
-		for i, k := range list {
-			v.I64()[i] = int64(k)
-		}
+	if v = listed(n.Strings(part+"_strings"), n.Ints(part+"_int64s")); v.Len() > 0 {
 		return v, nil
 	}
 	if list := n.Floats(part + "_floats"); len(list) > 0 {
@@ -237,16 +253,19 @@ func encoded(n *Node, part string) (v numeric.Value, err error) {
 	if v, ok := n.Tensor(part + "_tensor"); ok && len(v.Dims) == 1 && v.Dims[0] > 0 {
 		return v, nil
 	}
-	return v, fmt.Errorf("attribute %s_int64s, %s_floats or %s_tensor is missing", part, part, part)
+	return v, fmt.Errorf("attribute %s_strings, %s_int64s, %s_floats or %s_tensor is missing", part, part, part, part)
 }
 
-// maxKeys bounds those of a LabelEncoder, with each of which every element is compared.
+// maxKeys bounds those of a LabelEncoder that are numbers, with each of which every element is compared.
 const maxKeys = 1 << 12
 
 // labelEncoder is the value at the first key that an element is equal to, NaN to NaN, and a default where there is none.
 func labelEncoder(d *Definition, n *Node) ([]*Tensor, error) {
 	if err := n.needs(0); err != nil {
 		return nil, err
+	}
+	if classes := n.Strings("classes_strings"); len(classes) > 0 { // of operator set 1
+		return d.classes(n, classes)
 	}
 	keys, err := encoded(n, "keys")
 	if err != nil {
@@ -256,25 +275,61 @@ func labelEncoder(d *Definition, n *Node) ([]*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, whole, fraction := n.Input(0), n.Int("default_int64", -1), n.Float("default_float", float32(math.Copysign(0, -1)))
-	n.String("default_string", "")
-	def, ok := n.Tensor("default_tensor")
+	def, err := encoderDefault(n, values.Type)
+	if err != nil {
+		return nil, err
+	}
+	return d.mapped(n.Input(0), keys, values, def)
+}
+
+// classes is the place of a string in a list, or the string at a place.
+func (d *Definition) classes(n *Node, list []string) ([]*Tensor, error) {
+	places := make([]int, len(list))
+	for i := range places {
+		places[i] = i
+	}
+	keys, values := listed(list, nil), listed(nil, places)
+	if n.Input(0).Type != numeric.Str {
+		keys, values = values, keys
+	}
+	def, err := encoderDefault(n, values.Type)
+	if err != nil {
+		return nil, err
+	}
+	return d.mapped(n.Input(0), keys, values, def)
+}
+
+// encoderDefault is what a LabelEncoder with values of a type gives for what is no key.
+func encoderDefault(n *Node, t numeric.DataType) (numeric.Value, error) {
+	text, whole, fraction := n.String("default_string", "_Unused"), n.Int("default_int64", -1), n.Float("default_float", float32(math.Copysign(0, -1)))
+	v, ok := n.Tensor("default_tensor")
+	switch {
+	case ok && (v.Type != t || v.Len() != 1):
+		return v, fmt.Errorf("default_tensor is %s%v, want an element of %s", v.Type, v.Dims, t)
+	case ok:
+		v.Dims = nil
+		return v, nil
+	case t == numeric.Str:
+		return numeric.Strings([]string{text}), nil
+	case t == numeric.I64:
+		return numeric.Values(numeric.I64, []int64{int64(whole)}), nil
+	}
+	v = numeric.NewValue(t)
+	numeric.Cast(v, numeric.Values(numeric.F32, []float32{fraction}))
+	return v, nil
+}
+
+// mapped is the value at the first key that an element of x is equal to, NaN to NaN, and a default where there is none.
+func (d *Definition) mapped(x *Tensor, keys, values, def numeric.Value) ([]*Tensor, error) {
 	switch {
 	case keys.Len() != values.Len():
 		return nil, fmt.Errorf("%d keys and %d values", keys.Len(), values.Len())
-	case keys.Len() > maxKeys:
-		return nil, fmt.Errorf("%d keys; at most %d are supported", keys.Len(), maxKeys)
 	case keys.Type != x.Type:
 		return nil, fmt.Errorf("input 0 is %s, and its keys are %s", x.TypeString(), keys.Type)
-	case ok && (def.Type != values.Type || def.Len() != 1):
-		return nil, fmt.Errorf("default_tensor is %s%v, want an element of %s", def.Type, def.Dims, values.Type)
-	case ok:
-		def.Dims = nil
-	case values.Type == numeric.I64:
-		def = numeric.Values(numeric.I64, []int64{int64(whole)})
-	default:
-		def = numeric.NewValue(values.Type)
-		numeric.Cast(def, numeric.Values(numeric.F32, []float32{fraction}))
+	case keys.Type == numeric.Str:
+		return d.mappedStrings(x, keys.Strings(), values, def)
+	case keys.Len() > maxKeys:
+		return nil, fmt.Errorf("%d keys; at most %d are supported", keys.Len(), maxKeys)
 	}
 	wide := d.Unsqueeze(x, len(x.Dims))
 	equal := d.Equal(wide, d.table("keys", keys))
@@ -291,6 +346,47 @@ func labelEncoder(d *Definition, n *Node) ([]*Tensor, error) {
 	at := d.ArgMax(hits, ArgAttrs{Axis: len(x.Dims)})
 	found := d.Cast(d.Reduce(ReduceMax, hits, false, len(x.Dims)), numeric.Bool)
 	return result(d.Where(found, d.Gather(d.table("values", values), at, 0), d.table("default", def)))
+}
+
+// mappedStrings is mapped for keys that are strings: those of one word are one, and behind the values of the words is the default.
+func (d *Definition) mappedStrings(x *Tensor, keys []string, values, def numeric.Value) ([]*Tensor, error) {
+	at, numbers := d.places(x, keys)
+	last := 1 + slices.Max(numbers)
+	first := make([]int, last)
+	for i := len(numbers) - 1; i >= 0; i-- {
+		first[numbers[i]] = i
+	}
+	of := numeric.NewValue(values.Type, last+1)
+	if values.Type == numeric.Str {
+		list, all := make([]string, 0, last+1), values.Strings()
+		for _, i := range first {
+			list = append(list, all[i])
+		}
+		of = numeric.Strings(append(list, def.Strings()...), last+1)
+	} else {
+		size := values.Type.Size()
+		for place, i := range first {
+			copy(of.Data[place*size:], values.Data[i*size:(i+1)*size])
+		}
+		copy(of.Data[last*size:], def.Data)
+	}
+	return result(d.Gather(d.table("values", of), d.Where(d.Less(at, d.number(0)), d.number(int64(last)), at), 0))
+}
+
+// categoryMapper is the number of a word, or the word of a number, and a default where there is none.
+func categoryMapper(d *Definition, n *Node) ([]*Tensor, error) {
+	if err := n.needs(0); err != nil {
+		return nil, err
+	}
+	words, numbers := n.Strings("cats_strings"), n.Ints("cats_int64s")
+	text, whole := n.String("default_string", "_Unused"), n.Int("default_int64", -1)
+	if len(words) == 0 || len(words) != len(numbers) {
+		return nil, fmt.Errorf("%d cats_strings and %d cats_int64s", len(words), len(numbers))
+	}
+	if n.Input(0).Type == numeric.Str {
+		return d.mapped(n.Input(0), listed(words, nil), listed(nil, numbers), numeric.Values(numeric.I64, []int64{int64(whole)}))
+	}
+	return d.mapped(n.Input(0), listed(nil, numbers), listed(words, nil), numeric.Strings([]string{text}))
 }
 
 // linearRegressor is a product with the coefficients of each target, and a sum.
@@ -340,26 +436,26 @@ func (d *Definition) transformed(y *Tensor, kind string) (*Tensor, error) {
 	return nil, fmt.Errorf("post_transform %q is not supported; NONE, LOGISTIC and SOFTMAX are", kind)
 }
 
-// classLabels returns the labels of a classifier.
-func classLabels(n *Node, ints string) ([]int, error) {
-	labels := n.Ints(ints)
-	if len(n.Strings("classlabels_strings")) > 0 {
-		return nil, errStrings
-	}
-	if len(labels) == 0 {
-		return nil, fmt.Errorf("attribute %s is missing", ints)
+// classLabels returns the labels of a classifier, strings or integers.
+func classLabels(n *Node, ints string) (labels numeric.Value, err error) {
+	if labels = listed(n.Strings("classlabels_strings"), n.Ints(ints)); labels.Len() == 0 {
+		return labels, fmt.Errorf("attribute %s or classlabels_strings is missing", ints)
 	}
 	return labels, nil
 }
 
 // labelled is the label of the class with the largest score of each row, the first of equal ones.
-func (d *Definition) labelled(scores *Tensor, labels []int) *Tensor {
-	return d.Gather(d.list("Classifier", "labels", labels), d.ArgMax(scores, ArgAttrs{Axis: 1}), 0)
+func (d *Definition) labelled(scores *Tensor, labels numeric.Value) *Tensor {
+	return d.Gather(d.table("labels", labels), d.ArgMax(scores, ArgAttrs{Axis: 1}), 0)
 }
 
 // positive is the second of two labels for the rows [N,1] where a condition holds, and the first for the others.
-func (d *Definition) positive(condition *Tensor, labels []int) *Tensor {
-	return d.Where(d.Squeeze(condition, 1), d.number(int64(labels[1])), d.number(int64(labels[0])))
+func (d *Definition) positive(condition *Tensor, labels numeric.Value) *Tensor {
+	label := func(i int) *Tensor {
+		v := labels.Rows(i, i+1)
+		return d.table("label", numeric.Value{Type: v.Type, Data: v.Data})
+	}
+	return d.Where(d.Squeeze(condition, 1), label(1), label(0))
 }
 
 // linearClassifier is the class of the largest of the scores, which are a product and a sum, and the scores.
@@ -369,7 +465,7 @@ func linearClassifier(d *Definition, n *Node) ([]*Tensor, error) {
 		return nil, err
 	}
 	n.Int("multi_class", 0) // says how it was trained
-	scores, err := d.linear(n, len(labels))
+	scores, err := d.linear(n, labels.Len())
 	if err != nil {
 		return nil, err
 	}

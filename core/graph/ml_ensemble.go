@@ -160,18 +160,18 @@ func treeClassifier(d *Definition, n *Node) ([]*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := forestOf(n, "class", len(labels))
+	f, err := forestOf(n, "class", labels.Len())
 	if err != nil {
 		return nil, err
 	}
 	base, _ := n.numbers("base_values")
 	transform := n.String("post_transform", "NONE")
 	given, least := f.weightOf()
-	if len(labels) == 2 && len(given) == 1 {
+	if labels.Len() == 2 && len(given) == 1 {
 		return d.binaryTrees(n, f, labels, base, transform, given[0], least)
 	}
-	if len(base) > 0 && (len(base) != len(labels) || len(labels) == 2) {
-		return nil, fmt.Errorf("%d base_values for %d classes are not supported", len(base), len(labels))
+	if len(base) > 0 && (len(base) != labels.Len() || labels.Len() == 2) {
+		return nil, fmt.Errorf("%d base_values for %d classes are not supported", len(base), labels.Len())
 	}
 	sums, err := d.grown(n, f, "SUM")
 	if err != nil {
@@ -183,7 +183,7 @@ func treeClassifier(d *Definition, n *Node) ([]*Tensor, error) {
 }
 
 // binaryTrees are those of two classes of which only one has weights.
-func (d *Definition) binaryTrees(n *Node, f *forest, labels []int, base []float64, transform string, first bool, least float64) ([]*Tensor, error) {
+func (d *Definition) binaryTrees(n *Node, f *forest, labels numeric.Value, base []float64, transform string, first bool, least float64) ([]*Tensor, error) {
 	if transform != "NONE" && transform != "LOGISTIC" {
 		return nil, fmt.Errorf("post_transform %q of two classes with weights of one is not supported; NONE and LOGISTIC are", transform)
 	}

@@ -21,6 +21,9 @@ type Op struct {
 	// Reals says how Eval wants quantised and 16-bit floating inputs; see the constants.
 	Reals RealMode
 
+	// Strings says in which form Eval wants tensors of strings; see the constants.
+	Strings StringMode
+
 	// What the op is like, for all who would otherwise list ops. A set of ops refuses one that leaves any of it open.
 
 	Class  Class  // the kind of work
@@ -88,6 +91,19 @@ const (
 	AsIntegers
 )
 
+// StringMode says in which form an op's Eval sees strings, if it takes any.
+type StringMode uint8
+
+const (
+	// StringsMoved: an op that moves elements as they are stored sees each string as a number, of I64, and 0 for the empty one.
+	// Others refuse strings.
+	StringsMoved StringMode = iota
+	// StringsOrdered: it sees each as a number, of I64, and they are equal and in order as the strings are.
+	StringsOrdered
+	// StringsRead: it sees them as they are.
+	StringsRead
+)
+
 // OpInputs returns the inputs that the op itself reads, without the epilogue's.
 func (l *Layer) OpInputs() []*Tensor { return l.Inputs[:len(l.Inputs)-l.epilogueArgs()] }
 
@@ -125,6 +141,9 @@ func (l *Layer) Infer() error {
 		if t != nil && t.Type.IsNarrow() && !l.takesNarrow(i) {
 			return fmt.Errorf("layer %s (%s): input %s is %s, in which nothing is computed; cast or dequantise it first", l.Name, l.Op.Name, t.Name, t.Type)
 		}
+		if t != nil && t.Type == numeric.Str && !l.takesStrings(i) {
+			return fmt.Errorf("layer %s (%s): input %s is strings, which the operator does not take", l.Name, l.Op.Name, t.Name)
+		}
 	}
 	if err := l.Op.Infer(l); err != nil {
 		return fmt.Errorf("layer %s (%s): %w", l.Name, l.Op.Name, err)
@@ -157,6 +176,24 @@ func (l *Layer) takesNarrow(i int) bool {
 	return l.Op.Class == ClassConversion || l.Op.Memory == Viewed || l.Op == Transpose || l.Role(i) == Extents || l.Unsupported() != nil
 }
 
+// takesStrings reports whether input i may be strings: of an op that reads them, or tells them apart, or moves elements.
+func (l *Layer) takesStrings(i int) bool {
+	switch role := l.Role(i); {
+	case i >= len(l.OpInputs()):
+		return false
+	case role == Extents, l.Unsupported() != nil, l.Op.Class == ClassControl:
+		return true
+	case role != Data && role != Fill:
+		return false
+	}
+	return l.Op.Strings != StringsMoved || l.Op.movesStrings()
+}
+
+// movesStrings reports whether the op moves elements whatever they are.
+func (op *Op) movesStrings() bool {
+	return op.Reals == AsStored && (op.Class == ClassMove || op.Class == ClassLookup)
+}
+
 // maxExtent and maxElements bound one axis and one tensor, so that sizes do not overflow.
 const maxExtent, maxElements = 1 << 40, 1 << 40
 
@@ -181,6 +218,7 @@ type Node struct {
 	Inputs       []*Tensor
 	Outputs      int
 	Attrs        map[string]Attr
+	MaxExtent    int       // the most that an extent may be that data decide; 0 where it is not said
 	Captured     []*Tensor // what the graphs among the attributes read of the network around them
 
 	// Inline adds the layers of a graph that is an attribute in the place of a call of it, and returns the graph's outputs for the

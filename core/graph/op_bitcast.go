@@ -25,7 +25,7 @@ var BitCast = &Op{
 			return err
 		}
 		to, out := l.Attrs.(BitCastAttrs).To, l.Outputs[0]
-		if to.Bits() == 0 || to.Bits() != x.Type.Bits() {
+		if to.Bits() == 0 || to == numeric.Str || to.Bits() != x.Type.Bits() {
 			return fmt.Errorf("the bits of %s are not those of %s", x.TypeString(), to)
 		}
 		out.Type, out.Dims, out.Range, out.Value = to, x.Dims, numeric.Range{}, nil

@@ -15,11 +15,12 @@ type CastAttrs struct {
 
 // Cast converts each element to another type, as ONNX does: floating to integer truncates toward 0 (where the result
 // does not fit it saturates, or wraps around in an integer type of less than a byte, and NaN gives 0; ONNX leaves all of it open),
-// integers wrap around, to Bool is "not 0". A quantised input counts by its integers.
+// integers wrap around, to Bool is "not 0". A quantised input counts by its integers. Numbers are written as ONNX Runtime writes
+// them, and strings that are none are an error: see numeric.Value's Format and SetParsed.
 var Cast = &Op{
 	Name:  "Cast",
 	Attrs: CastAttrs{},
-	Reals: AsStored,
+	Reals: AsStored, Strings: StringsRead,
 	Onnx:  []string{"Cast", "CastLike"},
 	Class: ClassConversion, Inputs: []Role{Data}, Memory: Written,
 	Moves: func(l *Layer) Movement { return keptIf(l.Inputs[0].Type == l.Outputs[0].Type, Computed) },
@@ -42,6 +43,19 @@ var Cast = &Op{
 		return nil
 	},
 	Eval: func(l *Layer, in, out []numeric.Value) error {
+		switch {
+		case out[0].Type == numeric.Str:
+			out[0] = numeric.Strings(in[0].Format(), out[0].Dims...)
+			return nil
+		case in[0].Type == numeric.Str && out[0].Type.IsNarrow():
+			v := numeric.NewValue(numeric.F64, out[0].Dims...)
+			if err := v.SetParsed(in[0].Strings()); err != nil {
+				return err
+			}
+			in = []numeric.Value{v}
+		case in[0].Type == numeric.Str:
+			return out[0].SetParsed(in[0].Strings())
+		}
 		if a := l.Attrs.(CastAttrs); a.To.IsNarrowFloat() && a.To != in[0].Type {
 			out[0].SetNarrowFloats(in[0].Float64s(), !a.Overflow, a.Round)
 			return nil
@@ -87,7 +101,7 @@ var Cast = &Op{
 }
 
 // onnxDataTypes are the element types by their number in ONNX's TensorProto.DataType.
-var onnxDataTypes = [...]numeric.DataType{1: numeric.F32, 2: numeric.U8, 3: numeric.I8, 4: numeric.U16, 5: numeric.I16, 6: numeric.I32, 7: numeric.I64, 9: numeric.Bool, 10: numeric.F16, 11: numeric.F64, 12: numeric.U32, 13: numeric.U64, 16: numeric.BF16,
+var onnxDataTypes = [...]numeric.DataType{1: numeric.F32, 2: numeric.U8, 3: numeric.I8, 4: numeric.U16, 5: numeric.I16, 6: numeric.I32, 7: numeric.I64, 8: numeric.Str, 9: numeric.Bool, 10: numeric.F16, 11: numeric.F64, 12: numeric.U32, 13: numeric.U64, 16: numeric.BF16,
 	17: numeric.F8E4M3FN, 18: numeric.F8E4M3FNUZ, 19: numeric.F8E5M2, 20: numeric.F8E5M2FNUZ, 21: numeric.U4, 22: numeric.I4, 23: numeric.F4E2M1, 24: numeric.F8E8M0, 25: numeric.U2, 26: numeric.I2, 27: numeric.F6E2M3, 28: numeric.F6E3M2}
 
 // onnxDataType returns the type with the given number in ONNX's TensorProto.DataType.

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -54,6 +55,10 @@ func inferElementwise(l *Layer) error {
 		}
 		shapes[i], types[i] = t.Dims, t.RealType()
 	}
+	strings, err := stringsAsNumbers(types)
+	if err != nil {
+		return err
+	}
 	dims, err := BroadcastDims(shapes...)
 	if err != nil {
 		return err
@@ -67,8 +72,29 @@ func inferElementwise(l *Layer) error {
 	if len(all) > 0 && all[p.Result()] != numeric.Invalid {
 		out.Type = all[p.Result()]
 	}
+	if strings && out.Type == numeric.I64 {
+		out.Type = numeric.Str
+	}
 	l.inferKnown(p)
 	return nil
+}
+
+// stringsAsNumbers puts I64, as which they are seen, in the place of strings among the types of operands, if there are any. They
+// do not meet numbers.
+func stringsAsNumbers(types []numeric.DataType) (any bool, err error) {
+	if any = slices.Contains(types, numeric.Str); !any {
+		return false, nil
+	}
+	for i, t := range types {
+		switch t {
+		case numeric.Str:
+			types[i] = numeric.I64
+		case numeric.Bool:
+		default:
+			return true, fmt.Errorf("strings meet %s; a Cast is needed", t)
+		}
+	}
+	return true, nil
 }
 
 func evalElementwise(l *Layer, in, out []numeric.Value) error {
@@ -108,6 +134,9 @@ func elementwiseOps() []*Op {
 	for _, e := range elementwiseTable {
 		op := elementwiseOp(e.name)
 		op.Onnx = []string{e.name}
+		if e.op == elementwise.Equal || e.op == elementwise.Select {
+			op.Strings = StringsOrdered
+		}
 		op.Import = func(n *Node) (any, []*Tensor, error) {
 			in := elementwise.Instr{Op: e.op, Arg: [3]int{0, 1, 2}}
 			for i, m := range e.imms {

@@ -120,7 +120,7 @@ func evalIf(l *Layer, in, out []numeric.Value) error {
 		return err
 	}
 	for i, v := range results {
-		if err := give(out[i], v); err != nil {
+		if err := give(&out[i], v); err != nil {
 			return err
 		}
 	}

@@ -267,6 +267,10 @@ func evalLoop(l *Layer, in, out []numeric.Value) error {
 	}
 	carried := append([]numeric.Value(nil), in[2:2+a.Carried]...)
 	run, done := &bodyRun{body: a.Body, until: l.until}, 0
+	gathered, err := newPieces(out[a.Carried:])
+	if err != nil {
+		return err
+	}
 	for i := int64(0); i < most && goes; i++ {
 		if i == MaxIterations {
 			return EndlessError{}
@@ -282,10 +286,13 @@ func evalLoop(l *Layer, in, out []numeric.Value) error {
 		goes, done = results[0].Data[0] != 0, done+1
 		carried = results[1 : 1+a.Carried]
 		for j, v := range results[1+a.Carried:] {
-			if err := put(out[a.Carried+j], v, 0, int(i)); err != nil {
+			if err := gathered.put(j, v, 0, int(i)); err != nil {
 				return err
 			}
 		}
+	}
+	if err := gathered.give(out[a.Carried:]); err != nil {
+		return err
 	}
 	if _, ok := l.Counted(); ok {
 		numbers := out[len(out)-1].I64()
@@ -294,7 +301,7 @@ func evalLoop(l *Layer, in, out []numeric.Value) error {
 		}
 	}
 	for i, v := range carried {
-		if err := give(out[i], v); err != nil {
+		if err := give(&out[i], v); err != nil {
 			return err
 		}
 	}

@@ -145,9 +145,16 @@ func inferScan(l *Layer) error {
 
 func evalScan(l *Layer, in, out []numeric.Value) error {
 	a := l.Attrs.(ScanAttrs)
-	scanned := in[a.States : a.States+a.Scanned]
+	scanned, err := newPieces(in[a.States : a.States+a.Scanned])
+	if err != nil {
+		return err
+	}
+	gathered, err := newPieces(out[a.States:])
+	if err != nil {
+		return err
+	}
 	n := -1
-	for i, v := range scanned {
+	for i, v := range scanned.values {
 		extent := v.Dims[a.InAxis(i, len(v.Dims))]
 		if n >= 0 && extent != n {
 			return fmt.Errorf("scanned inputs of %d and %d elements", n, extent)
@@ -158,8 +165,12 @@ func evalScan(l *Layer, in, out []numeric.Value) error {
 	run := &bodyRun{body: a.Body, until: l.until}
 	for k := range n {
 		args := append([]numeric.Value(nil), states...)
-		for i, v := range scanned {
-			args = append(args, take(v, a.InAxis(i, len(v.Dims)), a.InPlace(i, k, n)))
+		for i, v := range scanned.values {
+			piece, err := scanned.take(i, a.InAxis(i, len(v.Dims)), a.InPlace(i, k, n))
+			if err != nil {
+				return err
+			}
+			args = append(args, piece)
 		}
 		results, err := run.run(append(args, in[a.States+a.Scanned:]...))
 		if err != nil {
@@ -167,14 +178,17 @@ func evalScan(l *Layer, in, out []numeric.Value) error {
 		}
 		states = results[:a.States]
 		for i, v := range results[a.States:] {
-			y := out[a.States+i]
-			if err := put(y, v, a.OutAxis(i, len(y.Dims)), a.OutPlace(i, k, n)); err != nil {
+			rank := len(gathered.values[i].Dims)
+			if err := gathered.put(i, v, a.OutAxis(i, rank), a.OutPlace(i, k, n)); err != nil {
 				return err
 			}
 		}
 	}
+	if err := gathered.give(out[a.States:]); err != nil {
+		return err
+	}
 	for i, v := range states {
-		if err := give(out[i], v); err != nil {
+		if err := give(&out[i], v); err != nil {
 			return err
 		}
 	}

@@ -108,7 +108,7 @@ var ConstantOfShape = &Op{
 			return err
 		}
 		a, out := l.Attrs.(FillAttrs), l.Outputs[0]
-		if a.Type.Size() == 0 || a.Value != nil && len(a.Value) != a.Type.Size() {
+		if a.Type.Size() == 0 || a.Type == numeric.Str || a.Value != nil && len(a.Value) != a.Type.Size() {
 			return fmt.Errorf("%d bytes are no value of type %s", len(a.Value), a.Type)
 		}
 		out.Type, out.Dims, out.Value = a.Type, dims, nil
@@ -264,8 +264,8 @@ var EyeLike = &Op{
 		if err != nil {
 			return err
 		}
-		if len(x.Dims) != 2 || l.Attrs.(EyeAttrs).Type.Size() == 0 {
-			return fmt.Errorf("input %s: want a matrix", x)
+		if t := l.Attrs.(EyeAttrs).Type; len(x.Dims) != 2 || t.Size() == 0 || t == numeric.Str {
+			return fmt.Errorf("input %s and type %s: want a matrix and numbers", x, t)
 		}
 		l.Outputs[0].Type, l.Outputs[0].Dims = l.Attrs.(EyeAttrs).Type, x.Dims
 		return nil

@@ -34,6 +34,13 @@ type tableCase struct {
 }
 
 func (t *tableTensor) value() numeric.Value {
+	if t.Type == numeric.Str {
+		list := make([]string, len(t.Data))
+		for i, d := range t.Data {
+			list[i] = d.(string)
+		}
+		return numeric.Strings(list, t.Dims...)
+	}
 	v := numeric.NewValue(t.Type, t.Dims...)
 	floats, ints := make([]float64, len(t.Data)), make([]int64, len(t.Data))
 	for i, d := range t.Data {

@@ -14,20 +14,22 @@ type TfIdfAttrs struct {
 	Shortest, Longest int // tuples that are counted
 	Skips             int // elements that are left out at most between two of a tuple
 	Mode              string
-	Pool              []int     // tuples one behind the other: those of one element, those of two, ...
+	Pool              []int     // tuples one behind the other: those of one element, those of two, ...; of words their places
+	Words             Words     // of which the tuples are, if they are of strings
 	Starts            []int     // where those of each length begin
 	Places            []int     // of the counts of the tuples in the output
 	Weights           []float32 // of the tuples; nil: all 1
 }
 
-// TfIdf counts the tuples of a pool in each row of x, integers [C] or [B,C]: at every place, and with 0 to Skips elements left out
+// TfIdf counts the tuples of a pool in each row of x, integers or strings [C] or [B,C]: at every place, and with 0 to Skips elements left out
 // between any two of a tuple; tuples of one element count once. y [N] or [B,N] has the count of each tuple at its place: as it is
-// (Mode "TF"), times the tuple's weight ("TFIDF"), or that weight where there is any ("IDF"). Not supported are strings.
+// (Mode "TF"), times the tuple's weight ("TFIDF"), or that weight where there is any ("IDF").
 var TfIdf = &Op{
-	Name:  "TfIdfVectorizer",
-	Attrs: TfIdfAttrs{},
-	Onnx:  []string{"TfIdfVectorizer"},
-	Class: ClassReduction, Inputs: []Role{Data}, Memory: Written,
+	Name:    "TfIdfVectorizer",
+	Attrs:   TfIdfAttrs{},
+	Onnx:    []string{"TfIdfVectorizer"},
+	Strings: StringsRead,
+	Class:   ClassReduction, Inputs: []Role{Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: func(l *Layer, env map[string]int) int64 {
 		a, dims := l.Attrs.(TfIdfAttrs), inputDims(l, env)
@@ -40,8 +42,13 @@ var TfIdf = &Op{
 			Shortest: n.Int("min_gram_length", 0), Longest: n.Int("max_gram_length", 0), Skips: n.Int("max_skip_count", 0),
 			Mode: n.String("mode", ""), Pool: n.Ints("pool_int64s"), Starts: n.Ints("ngram_counts"), Places: n.Ints("ngram_indexes"), Weights: n.Floats("weights"),
 		}
-		if n.Has("pool_strings") {
-			return nil, nil, fmt.Errorf("a pool of strings is not supported; export the model with integers")
+		if list := n.Strings("pool_strings"); len(list) > 0 && len(a.Pool) == 0 {
+			a.Words, a.Pool = wordsOf(list), make([]int, len(list))
+			for i, s := range list {
+				a.Pool[i] = a.Words.find(s)
+			}
+		} else if len(list) > 0 {
+			return nil, nil, fmt.Errorf("a pool of integers and one of strings")
 		}
 		return a, n.Inputs, nil
 	},
@@ -49,7 +56,16 @@ var TfIdf = &Op{
 		a := e.Layer.Attrs.(TfIdfAttrs)
 		attrs := Attributes{
 			"min_gram_length": a.Shortest, "max_gram_length": a.Longest, "max_skip_count": a.Skips, "mode": a.Mode,
-			"ngram_counts": a.Starts, "ngram_indexes": a.Places, "pool_int64s": a.Pool,
+			"ngram_counts": a.Starts, "ngram_indexes": a.Places,
+		}
+		if a.Words == nil {
+			attrs["pool_int64s"] = a.Pool
+		} else {
+			pool := make([]string, len(a.Pool))
+			for i, at := range a.Pool {
+				pool[i] = a.Words[at]
+			}
+			attrs["pool_strings"] = pool
 		}
 		if a.Weights != nil {
 			attrs["weights"] = a.Weights
@@ -92,7 +108,10 @@ func (a TfIdfAttrs) check() error {
 	if a.Weights != nil && len(a.Weights) != tuples {
 		return fmt.Errorf("%d weights for %d tuples", len(a.Weights), tuples)
 	}
-	return nil
+	if outside := func(at int) bool { return at < 0 || at >= len(a.Words) }; a.Words != nil && slices.ContainsFunc(a.Pool, outside) {
+		return fmt.Errorf("the pool has places beyond %d words", len(a.Words))
+	}
+	return a.Words.check()
 }
 
 func inferTfIdf(l *Layer) error {
@@ -104,12 +123,25 @@ func inferTfIdf(l *Layer) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	if x.Type != numeric.I64 && x.Type != numeric.I32 || x.Range.IsSet() || len(x.Dims) < 1 || len(x.Dims) > 2 {
-		return fmt.Errorf("input %s: want rows of i32 or i64", x.TypeString())
+	if want := []numeric.DataType{numeric.I64, numeric.I32}; a.Words == nil && !slices.Contains(want, x.Type) || a.Words != nil && x.Type != numeric.Str ||
+		x.Range.IsSet() || len(x.Dims) < 1 || len(x.Dims) > 2 {
+		return fmt.Errorf("input %s: want rows of i32 or i64, or of strings where the pool has strings", x.TypeString())
 	}
 	rows := x.Dims[:len(x.Dims)-1]
 	l.Outputs[0].Type, l.Outputs[0].Dims = numeric.F32, append(slices.Clone(rows), symbolic.Const(slices.Max(a.Places)+1))
 	return nil
+}
+
+// elements returns what is counted: integers, and the places of strings among the words.
+func (a TfIdfAttrs) elements(v numeric.Value) []int64 {
+	if a.Words == nil {
+		return v.Ints()
+	}
+	list := make([]int64, v.Len())
+	for i, s := range v.Strings() {
+		list[i] = int64(a.Words.find(s))
+	}
+	return list
 }
 
 func evalTfIdf(l *Layer, in, out []numeric.Value) error {
@@ -130,7 +162,7 @@ func evalTfIdf(l *Layer, in, out []numeric.Value) error {
 		}
 		return a.Weights[tuple]
 	}
-	x, length, width := in[0].Ints(), in[0].Dims[len(in[0].Dims)-1], slices.Max(a.Places)+1
+	x, length, width := a.elements(in[0]), in[0].Dims[len(in[0].Dims)-1], slices.Max(a.Places)+1
 	for y := out[0].F32(); len(y) > 0; x, y = x[length:], y[width:] {
 		shortest := a.Shortest
 		for apart := 1; apart <= a.Skips+1 && (shortest-1)*apart < length; apart, shortest = apart+1, max(2, shortest) {

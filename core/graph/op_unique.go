@@ -23,7 +23,7 @@ type UniqueAttrs struct {
 var Unique = &Op{
 	Name:  "Unique",
 	Attrs: UniqueAttrs{},
-	Reals: AsStored,
+	Reals: AsStored, Strings: StringsOrdered,
 	Onnx:  []string{"Unique"},
 	Class: ClassReduction, Inputs: []Role{Data}, Memory: Written,
 	Moves: computed,

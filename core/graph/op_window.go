@@ -90,7 +90,7 @@ func (e *Exporter) scalars() (names []string) {
 
 // inferSource gives the output a type of numbers and dims.
 func (l *Layer) inferSource(t numeric.DataType, dims ...symbolic.Dim) error {
-	if t.Size() == 0 || t == numeric.Bool || t.IsFloat8() {
+	if t.Size() == 0 || t == numeric.Bool || t == numeric.Str || t.IsFloat8() {
 		return fmt.Errorf("an output of type %s", t)
 	}
 	l.Outputs[0].Type, l.Outputs[0].Dims = t, dims

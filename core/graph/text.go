@@ -163,8 +163,8 @@ func (n *Network) verifyLayer(l *Layer, produced map[*Tensor]bool, uses map[*Ten
 			return fmt.Errorf("input %s does not note it as a user", t.Name)
 		}
 		if t.IsConst() {
-			if want := numeric.Count(symbolic.Eval(t.Dims, nil)) * t.Type.Size(); len(t.Weights) != want {
-				return fmt.Errorf("constant %s has %d bytes, want %d", t, len(t.Weights), want)
+			if v, _ := t.Const(); v.Check() != nil {
+				return fmt.Errorf("constant %s: %w", t, v.Check())
 			}
 		} else if !produced[t] {
 			return fmt.Errorf("input %s is not produced before it is used", t.Name)

@@ -49,7 +49,7 @@ func (b *bindings) prepare(c *frame) {
 // suit the backend's kernels.
 func (c *ExecutionContext) Bind(name string, data []byte) bool {
 	root, ok := c.bindable(name)
-	if !ok || c.start != nil || len(data) != c.loaded.Plan.Slots[root].Desc.Bytes() {
+	if !ok || c.start != nil || c.loaded.Plan.Slots[root].Desc.Type == numeric.Str || len(data) != c.loaded.Plan.Slots[root].Desc.Bytes() {
 		return false
 	}
 	p := c.loaded.Plan
@@ -119,7 +119,7 @@ func (c *ExecutionContext) bindable(name string) (root int, ok bool) {
 
 // OutputTo copies the named output to dst, which has exactly its bytes.
 func (c *ExecutionContext) OutputTo(name string, dst []byte) error {
-	if i, ok := c.outputs[name]; ok && c.mem[i].Host != nil {
+	if i, ok := c.outputs[name]; ok && c.mem[i].Host != nil && c.loaded.Plan.Slots[i].Desc.Type != numeric.Str {
 		s := c.loaded.Plan.Slots[i]
 		if len(dst) != numeric.Count(s.Desc.Dims)*s.Desc.Type.Size() {
 			return fmt.Errorf("output %s: %d bytes for %v", name, len(dst), s.Desc)

@@ -16,16 +16,17 @@ import (
 // make one for each goroutine.
 type ExecutionContext struct {
 	*frame
-	base   *Loaded
-	stream kernels.Stream
-	arena  kernels.Mem
-	io     kernels.Mem
-	watch  *watch          // nil where launches are not watched
-	until  context.Context // that ends loops, while ExecuteUntil runs; else nil
-	inner  bool            // the steps of bodies are timed
-	inTurn bool            // lanes of forks run one after the other
-	frames []*frame        // at all shapes that it keeps, the one used last at the end
-	start  *frame          // where an execution begins, if its steps count extents; nil for others
+	base    *Loaded
+	stream  kernels.Stream
+	arena   kernels.Mem
+	io      kernels.Mem
+	watch   *watch          // nil where launches are not watched
+	until   context.Context // that ends loops, while ExecuteUntil runs; else nil
+	inner   bool            // the steps of bodies are timed
+	inTurn  bool            // lanes of forks run one after the other
+	frames  []*frame        // at all shapes that it keeps, the one used last at the end
+	strings bool            // tensors are of strings
+	start   *frame          // where an execution begins, if its steps count extents; nil for others
 }
 
 // NewContext allocates what one user of the plan needs; the error is a *NoRoom where the device has not got that.
@@ -35,7 +36,7 @@ func (l *Loaded) NewContext() (*ExecutionContext, error) { return l.NewContextOf
 // others, and 0, share what the backend has.
 func (l *Loaded) NewContextOf(threads int) (*ExecutionContext, error) {
 	p, b := l.Plan, l.backend
-	c := &ExecutionContext{base: l}
+	c := &ExecutionContext{base: l, strings: networkHasStrings(p.Network)}
 	err := p.hasRoom(b, 0)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,11 @@ func (c *ExecutionContext) SetInput(name string, v numeric.Value) error {
 		return err
 	}
 	c.changed = true
-	if err := c.loaded.backend.Upload(c.stream, c.mem[i], v.Data); err != nil {
+	v, err := c.stored(v)
+	if err == nil {
+		err = c.loaded.backend.Upload(c.stream, c.mem[i], v.Data)
+	}
+	if err != nil {
 		return fmt.Errorf("input %s: %w", name, err)
 	}
 	return nil
@@ -242,6 +247,9 @@ func (c *ExecutionContext) located(err error) error {
 // enqueue launches all steps, those of forks side by side, and marks when each begins and ends, where there is room for marks. It
 // ends with the context that the execution is until.
 func (c *ExecutionContext) enqueue(marks *marks) error {
+	if err := c.begin(); err != nil {
+		return err
+	}
 	beside := c.forks()
 	marks.start(c, beside)
 	for i := 0; i < len(c.args); i++ {
@@ -264,9 +272,6 @@ func (c *ExecutionContext) enqueue(marks *marks) error {
 }
 
 func (c *ExecutionContext) launch(i int) error {
-	if i == 0 {
-		c.restart()
-	}
 	if c.loaded.kernels[i] == nil && c.args[i].control == nil {
 		return nil
 	}
@@ -304,6 +309,9 @@ type Observer struct {
 // Observe runs all steps one by one under the observer, and waits for each: an error of the device names the layer that it
 // is of, which the error of Execute may not.
 func (c *ExecutionContext) Observe(ctx context.Context, o Observer) error {
+	if err := c.begin(); err != nil {
+		return err
+	}
 	for i := range c.args {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -331,7 +339,10 @@ func (c *ExecutionContext) Observe(ctx context.Context, o Observer) error {
 // Read returns the elements of a slot's tensor in logical order, as they are stored.
 func (c *ExecutionContext) Read(slot int) (numeric.Value, error) {
 	s := c.loaded.Plan.Slots[slot]
-	v := numeric.NewValue(s.Desc.Type, s.Desc.Dims...)
+	v := numeric.Value{Type: s.Desc.Type, Dims: s.Desc.Dims, Data: make([]byte, numeric.Count(s.Desc.Dims)*s.Desc.Type.Size())}
+	if v.Type == numeric.Str {
+		v.Type = numeric.I64 // their numbers
+	}
 	stored := c.mem[slot].Host
 	if stored == nil {
 		stored = make([]byte, s.Size)
@@ -340,13 +351,17 @@ func (c *ExecutionContext) Read(slot int) (numeric.Value, error) {
 		}
 	}
 	s.Desc.ToLinear(v.Data, stored)
-	return v, nil
+	return c.told(s.Desc.Type, v)
 }
 
 // Write stores elements, given in logical order, as a slot's tensor.
 func (c *ExecutionContext) Write(slot int, v numeric.Value) error {
 	s := c.loaded.Plan.Slots[slot]
 	c.changed = true
+	v, err := c.stored(v)
+	if err != nil {
+		return ofTensor(s, err)
+	}
 	if m := c.mem[slot].Host; m != nil {
 		s.Desc.FromLinear(m, v.Data)
 		return nil

@@ -19,6 +19,7 @@ type control struct {
 	room    controlRoom
 	scratch kernels.Mem
 	bodies  []*body
+	strings map[int][]byte // numbers of the inputs that are constant strings, in this run
 }
 
 // body is a plan inside a step, with its launches in the memory of the step.
@@ -153,6 +154,9 @@ func (f *frame) launch(c *ExecutionContext, s kernels.Stream, i int) error {
 
 // run runs the bodies as the layer says, from and to the memory of the step.
 func (x *control) run(c *ExecutionContext, a *launch) error {
+	if err := x.number(c); err != nil {
+		return err
+	}
 	for _, b := range x.bodies {
 		for i := range b.loaded.Plan.Network.Inputs {
 			if from, axis := x.input(i); from >= 0 && axis < 0 {
@@ -182,9 +186,31 @@ func (x *control) run(c *ExecutionContext, a *launch) error {
 	return x.scan(c, a)
 }
 
+// number gives the inputs that are constant strings their numbers.
+func (x *control) number(c *ExecutionContext) error {
+	for i, t := range x.layer.Inputs {
+		v, ok := t.Const()
+		if !ok || v.Type != numeric.Str {
+			continue
+		}
+		n, err := c.stored(v)
+		if err != nil {
+			return err
+		}
+		if x.strings == nil {
+			x.strings = map[int][]byte{}
+		}
+		x.strings[i] = n.Data
+	}
+	return nil
+}
+
 // given returns the memory of an input of the step.
 func (x *control) given(a *launch, i int) kernels.Mem {
 	if t := x.layer.Inputs[i]; t != nil && t.IsConst() {
+		if numbers, ok := x.strings[i]; ok {
+			return kernels.Mem{Host: numbers}
+		}
 		return kernels.Mem{Host: t.Weights}
 	}
 	return a.in[i]

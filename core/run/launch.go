@@ -122,6 +122,9 @@ func shapesOf(b kernels.Binding) string {
 
 // takes returns why the tactic does not take a binding.
 func (a *Launch) takes(b kernels.Binding) error {
+	if err := takesStrings(a.Tactic, a.Layer); err != nil {
+		return err
+	}
 	if a.Tactic.In != kernels.Linear || a.Tactic.Out != kernels.Linear {
 		if err := blockable(b); err != nil {
 			return err

@@ -202,6 +202,9 @@ func (p *Plan) fits(s Step, t kernels.Tactic, b kernels.Binding) (err error) {
 			return err
 		}
 	}
+	if err := takesStrings(t, s.Layer); err != nil {
+		return err
+	}
 	if err := t.Match(b); err != nil {
 		return err
 	}

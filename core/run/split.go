@@ -75,7 +75,9 @@ func (c *ExecutionContext) prepareSplit() error {
 // ExecuteSplit runs all steps once, on the inputs that the context has, and copies inputs and outputs from and to the caller's
 // memory before and after, as a caller would.
 func (c *ExecutionContext) ExecuteSplit() (Split, error) {
-	c.restart()
+	if err := c.begin(); err != nil {
+		return Split{}, err
+	}
 	mem := c.mem // of outputs that are counted all that there is room for
 	if err := c.prepareSplit(); err != nil {
 		return Split{}, err

@@ -16,11 +16,20 @@ var tolerances = map[numeric.DataType]struct{ abs, share, rel float64 }{
 	numeric.F64: {1e-7, 1e-5, 1e-3}, numeric.F32: {1e-7, 1e-5, 1e-3}, numeric.F16: {1e-3, 1e-3, 1e-2}, numeric.BF16: {1e-2, 1e-2, 2e-2},
 }
 
-// compareValues returns an error that says where got differs from want: in type, shape, or an element. Integers, booleans and
+// compareValues returns an error that says where got differs from want: in type, shape, or an element. Strings, integers, booleans and
 // narrow floats must be equal, and NaN equals NaN.
 func compareValues(got, want numeric.Value) error {
 	if err := compareForms(got, want); err != nil {
 		return err
+	}
+	if got.Type == numeric.Str {
+		a, b := got.Strings(), want.Strings()
+		for i := range b {
+			if a[i] != b[i] {
+				return fmt.Errorf("element %d is %q, want %q", i, a[i], b[i])
+			}
+		}
+		return nil
 	}
 	if !got.Type.IsFloat() && !got.Type.IsNarrow() {
 		a, b := got.Ints(), want.Ints()

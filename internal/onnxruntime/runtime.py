@@ -15,6 +15,29 @@ TYPES = {
 NAMES = {numpy.dtype(code): name for name, code in TYPES.items()}
 
 
+# Text goes as trtui has it: each string behind its length, a varint.
+def text(raw, count):
+    list, at = [], 0
+    for _ in range(count):
+        n = shift = 0
+        while True:
+            b, at = raw[at], at + 1
+            n, shift = n | (b & 127) << shift, shift + 7
+            if b < 128:
+                break
+        list.append(raw[at : at + n].decode("utf-8", "replace"))
+        at += n
+    return numpy.array(list, object)
+
+
+def raw_text(array):
+    out = b""
+    for s in array.ravel().tolist():
+        data = s if isinstance(s, bytes) else s.encode()
+        out += varint(len(data)) + data
+    return out
+
+
 def dtype(name):
     if name in TYPES:
         return numpy.dtype(TYPES[name])
@@ -67,13 +90,22 @@ def run(head, data, tensors):
     feeds = {}
     for t, raw in zip(head["tensors"], tensors):
         if t["name"] in known:
+            if t["type"] == "str":
+                feeds[t["name"]] = text(raw, int(numpy.prod(t["dims"], dtype=int))).reshape(t["dims"])
+                continue
             feeds[t["name"]] = numpy.frombuffer(raw, dtype(t["type"])).reshape(t["dims"])
     names = [o.name for o in session.get_outputs()]
     described, parts = [], []
     for name, value in zip(names, session.run(names, feeds)):
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+            value = numpy.array([list(row.values()) for row in value])  # a ZipMap's maps, a column for each class
+        if isinstance(value, numpy.ndarray) and value.dtype == object:
+            described.append({"name": name, "type": "str", "dims": list(value.shape)})
+            parts.append(raw_text(value))
+            continue
         if not isinstance(value, numpy.ndarray) or value.dtype not in NAMES:
             if name in head["more"]:
-                continue  # a sequence, or text
+                continue  # a sequence
             raise TypeError("output %s is a %s" % (name, getattr(value, "dtype", type(value).__name__)))
         described.append({"name": name, "type": NAMES[value.dtype], "dims": list(value.shape)})
         parts.append(numpy.ascontiguousarray(value).tobytes())

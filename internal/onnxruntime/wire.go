@@ -116,6 +116,9 @@ func read(r io.Reader) (head, map[string]numeric.Value, error) {
 }
 
 func (t tensorHead) value(data []byte) (numeric.Value, error) {
+	if v := (numeric.Value{Type: numeric.Str, Dims: t.Dims, Data: data}); t.Type == v.Type.String() && v.Check() == nil {
+		return v, nil
+	}
 	for typ := numeric.F32; typ <= numeric.Bool; typ++ {
 		if typ.String() == t.Type && numeric.Count(t.Dims)*typ.Size() == len(data) {
 			return numeric.Value{Type: typ, Dims: t.Dims, Data: data}, nil

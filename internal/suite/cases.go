@@ -90,6 +90,7 @@ func Layers() []Case {
 	m.attentionsOfBytes()
 	m.normalizationsToBytes()
 	m.tuples()
+	m.strings()
 	return m.cases
 }
 

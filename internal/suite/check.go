@@ -17,7 +17,7 @@ import (
 // Bind returns a layer's binding in the tactic's formats, and whether there is one; extra elements between two batch
 // indices, between pixels in NHWC, or between the rows that a tactic reads apart, make the tensors slices of larger ones.
 func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool) {
-	if extra > 0 && !tac.Strided {
+	if extra > 0 && !tac.Strided || !tac.Reference && run.HasStrings(l) { // which the reference alone takes
 		return kernels.Binding{}, false
 	}
 	b := kernels.Binding{Layer: l, Consts: make([][]byte, len(l.Inputs))}

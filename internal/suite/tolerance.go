@@ -52,9 +52,19 @@ func Random(rnd *rand.Rand, t *graph.Tensor) numeric.Value {
 		for i, d := 0, numeric.View[int16](v.Data); i < len(d); i++ {
 			d[i] = int16(rnd.IntN(7))
 		}
+	case numeric.Str:
+		list := make([]string, v.Len())
+		for i := range list {
+			list[i] = someStrings[rnd.IntN(len(someStrings))]
+		}
+		return numeric.Strings(list, v.Dims...)
 	}
 	return v
 }
+
+// someStrings are what strings are drawn from: numbers among them, so that a Cast may read some, letters of several lengths in UTF-8, and
+// white space.
+var someStrings = []string{"", "a", "b", "ab", "one two", " three\tfour ", "Ünde", "ÄRGER", "x,y,,z", "12", "-3.5", "日本 語"}
 
 // Tolerance says how far a result may be from the reference.
 type Tolerance struct {

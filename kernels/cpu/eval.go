@@ -28,19 +28,47 @@ var reference = kernels.Tactic{
 
 type evalKernel struct{ b kernels.Binding }
 
-func (k evalKernel) Launch(_ kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+func (k evalKernel) Launch(s kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) (err error) {
 	ins, outs := make([]numeric.Value, len(in)), make([]numeric.Value, len(out))
 	for i, d := range k.b.In {
 		if v, ok := k.b.Const(i); ok {
 			ins[i] = v
 		} else if k.b.Layer.Inputs[i] != nil {
-			ins[i] = numeric.Value{Type: d.Type, Dims: d.Dims, Data: in[i].Host[:d.Bytes()]}
+			ins[i] = stored(d, in[i])
+			if d.Type == numeric.Str {
+				if ins[i], err = s.(kernels.Worded).Strings().Strings(ins[i]); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	for i, d := range k.b.Out {
-		outs[i] = numeric.Value{Type: d.Type, Dims: d.Dims, Data: out[i].Host[:d.Bytes()]}
+		if outs[i] = stored(d, out[i]); d.Type == numeric.Str {
+			outs[i] = numeric.NewValue(d.Type, d.Dims...)
+		}
 	}
-	return k.b.Layer.Eval(ins, outs)
+	if err := k.b.Layer.Eval(ins, outs); err != nil {
+		return err
+	}
+	for i, d := range k.b.Out {
+		if d.Type == numeric.Str {
+			numbers, err := s.(kernels.Worded).Strings().Numbers(outs[i])
+			if err != nil {
+				return err
+			}
+			copy(out[i].Host, numbers.Data)
+		}
+	}
+	return nil
+}
+
+// stored is a dense tensor as it lies in memory: strings as their numbers.
+func stored(d kernels.Desc, m kernels.Mem) numeric.Value {
+	t := d.Type
+	if t == numeric.Str {
+		t = numeric.I64
+	}
+	return numeric.Value{Type: t, Dims: d.Dims, Data: m.Host[:d.Bytes()]}
 }
 
 // reformatKernel copies elements between any two formats, and between types by their meaning.

@@ -90,18 +90,7 @@ func (f Batch) Counted(v numeric.Value, at Axis) numeric.Value {
 	if at.axis < 0 || f.Count == f.size || v.Dims[at.axis] != at.each*f.size {
 		return v
 	}
-	inner := numeric.Count(v.Dims[at.axis+1:]) * v.Type.Size()
-	dims := slices.Clone(v.Dims)
-	dims[at.axis] = at.each * f.Count
-	all, some := v.Dims[at.axis]*inner, dims[at.axis]*inner
-	if at.axis == 0 {
-		return numeric.Value{Type: v.Type, Dims: dims, Data: v.Data[:some]}
-	}
-	part := numeric.Value{Type: v.Type, Dims: dims, Data: make([]byte, 0, len(v.Data)/f.size*f.Count)}
-	for from := 0; from+all <= len(v.Data); from += all {
-		part.Data = append(part.Data, v.Data[from:from+some]...)
-	}
-	return part
+	return v.Part(at.axis, 0, at.each*f.Count)
 }
 
 // Outputs returns what the network's outputs of the batch have of the items that count.
@@ -153,15 +142,16 @@ func Stack(d Items, n *graph.Network, first, size int) (map[string]numeric.Value
 				out[t.Name] = v
 				continue
 			}
+			all := out[t.Name]
 			if k == 0 {
-				dims := slices.Clone(v.Dims)
-				dims[0] *= size
-				out[t.Name] = numeric.NewValue(v.Type, dims...)
+				all = numeric.Value{Type: v.Type, Dims: slices.Clone(v.Dims), Data: make([]byte, 0, len(v.Data)*size)}
+				all.Dims[0] *= size
 			}
-			if len(v.Data)*size != len(out[t.Name].Data) {
+			if len(v.Dims) != len(all.Dims) || v.Dims[0]*size != all.Dims[0] || !slices.Equal(v.Dims[1:], all.Dims[1:]) {
 				return nil, fmt.Errorf("input %s: items differ in shape: %v", t.Name, v.Dims)
 			}
-			copy(out[t.Name].Data[k*len(v.Data):], v.Data)
+			all.Data = append(all.Data, v.Data...)
+			out[t.Name] = all
 		}
 	}
 	return out, nil

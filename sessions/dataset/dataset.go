@@ -40,7 +40,7 @@ type Set struct {
 	notFinite bool // NaN and infinities are taken
 	asStored  bool // elements are in memory as someone stored them
 	// read stores item i of input k in dst, which has the input's type and item shape.
-	read func(i, k int, dst numeric.Value) error
+	read func(i, k int, dst *numeric.Value) error
 	// shapes gives the item shape of input k where items differ in it, as only whole items may; else nil.
 	shapes func(i, k int) []int
 }
@@ -85,7 +85,17 @@ func New(name string, arrays []Array, labels []int) (*Set, error) {
 	if labels != nil && len(labels) != s.length {
 		return nil, fmt.Errorf("%d labels for %d items", len(labels), s.length)
 	}
-	s.read = func(i, k int, dst numeric.Value) error {
+	words := make([][]string, len(arrays))
+	for k, a := range arrays {
+		if a.Value.Type == numeric.Str {
+			words[k] = a.Value.Strings()
+		}
+	}
+	s.read = func(i, k int, dst *numeric.Value) error {
+		if n := numeric.Count(dst.Dims); words[k] != nil {
+			*dst = numeric.Strings(words[k][i*n:(i+1)*n], dst.Dims...)
+			return nil
+		}
 		copy(dst.Data, arrays[k].Value.Data[i*len(dst.Data):])
 		return nil
 	}
@@ -116,17 +126,37 @@ func (s *Set) Batch(i, n int) ([]numeric.Value, error) {
 		if !s.Whole {
 			dims = append([]int{n}, dims...)
 		}
-		v := numeric.NewValue(in.Type, dims...)
-		size := len(v.Data) / n
-		for j := range n {
-			item := numeric.Value{Type: v.Type, Dims: in.Dims, Data: v.Data[j*size : (j+1)*size : (j+1)*size]}
+		values[k] = numeric.NewValue(in.Type, dims...)
+		err := join(&values[k], in.Dims, n, func(j int, item *numeric.Value) error {
 			if err := s.read(i+j, k, item); err != nil {
-				return nil, fmt.Errorf("%s: item %d: %w", s.Name, i+j, err)
+				return fmt.Errorf("%s: item %d: %w", s.Name, i+j, err)
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		values[k] = v
 	}
 	return values, nil
+}
+
+// join fills v with n items of the given shape that lie in it one behind the other.
+func join(v *numeric.Value, dims []int, n int, read func(j int, item *numeric.Value) error) error {
+	var strings []byte
+	size := len(v.Data) / n
+	for j := range n {
+		item := numeric.Value{Type: v.Type, Dims: dims, Data: v.Data[j*size : (j+1)*size : (j+1)*size]}
+		if err := read(j, &item); err != nil {
+			return err
+		}
+		if v.Type == numeric.Str {
+			strings = append(strings, item.Data...)
+		}
+	}
+	if v.Type == numeric.Str {
+		v.Data = strings
+	}
+	return nil
 }
 
 // LabelsOf returns the labels of items i to i+n-1, nil if the set has none.
@@ -233,12 +263,12 @@ func repeatLast(v numeric.Value, count, n int) numeric.Value {
 	if count == n {
 		return v
 	}
-	size := len(v.Data) / count
-	dims := slices.Clone(v.Dims)
-	dims[0] = n
-	r := numeric.NewValue(v.Type, dims...)
-	for at := copy(r.Data, v.Data); at < len(r.Data); {
-		at += copy(r.Data[at:], v.Data[(count-1)*size:])
+	r := numeric.Value{Type: v.Type, Dims: slices.Clone(v.Dims), Data: slices.Clone(v.Data)}
+	each := v.Dims[0] / count
+	r.Dims[0] = n * each
+	last := v.Rows((count-1)*each, count*each)
+	for range n - count {
+		r.Data = append(r.Data, last.Data...)
 	}
 	return r
 }
@@ -267,6 +297,8 @@ func fit(v numeric.Value, t *graph.Tensor) (numeric.Value, error) {
 	}
 	to := numeric.NewValue(t.Type, dims...)
 	switch {
+	case v.Type == numeric.Str, t.Type == numeric.Str:
+		return v, fmt.Errorf("data is %s, the network needs %s", v.Type, t.Type)
 	case t.Type == numeric.F32 || t.Type == numeric.F16 || t.Type == numeric.BF16:
 		numeric.FromReal(to, v.Floats(), numeric.Range{})
 	case t.Type == numeric.I64 && v.Type.IsInteger():

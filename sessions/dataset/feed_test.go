@@ -92,7 +92,7 @@ func TestBind(t *testing.T) {
 // Data that feeds nothing to a network is an error; one of its inputs may be empty.
 func TestEmptyFeed(t *testing.T) {
 	s := &Set{Name: "nothing", Whole: true, length: 1, Inputs: []Input{{"x", numeric.F32, []int{1, 0}}, {"y", numeric.F32, []int{1, 2}}}}
-	s.read = func(int, int, numeric.Value) error { return nil }
+	s.read = func(int, int, *numeric.Value) error { return nil }
 	n := graph.NewNetwork("n")
 	n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Symbol("length"))
 	if _, err := s.Bind(n.Inputs); err == nil || !strings.Contains(err.Error(), "item 0: input x of shape [1 0] has no elements") {

@@ -27,15 +27,8 @@ func (s *Set) grouped(inputs []*graph.Tensor) *Set {
 	cut.boxes = nil
 	cut.Name, cut.group, cut.length, cut.Labels = fmt.Sprintf("%s, %d at once", s.Name, n), n, (s.length+n-1)/n, nil
 	cut.Identity.Hash += fmt.Sprintf(" by %d", n)
-	cut.read = func(i, k int, dst numeric.Value) error {
-		size := len(dst.Data) / n
-		for j := range n {
-			item := numeric.Value{Type: dst.Type, Dims: s.Inputs[k].Dims, Data: dst.Data[j*size : (j+1)*size : (j+1)*size]}
-			if err := s.read(min(i*n+j, s.length-1), k, item); err != nil {
-				return err
-			}
-		}
-		return nil
+	cut.read = func(i, k int, dst *numeric.Value) error {
+		return join(dst, s.Inputs[k].Dims, n, func(j int, item *numeric.Value) error { return s.read(min(i*n+j, s.length-1), k, item) })
 	}
 	for i := 0; s.Labels != nil && i < cut.length; i++ {
 		labels := slices.Clone(s.Labels[i*n : min((i+1)*n, s.length)])

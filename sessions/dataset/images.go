@@ -52,7 +52,7 @@ func openImages(dir string, o Options) (*Set, error) {
 	return &Set{
 		Name: filepath.Base(dir), Labels: l.labels, Identity: id, length: len(l.files), boxes: boxes, size: o.Size,
 		Inputs: []Input{{"", numeric.F32, layout.dims()}},
-		read: func(i, _ int, dst numeric.Value) error {
+		read: func(i, _ int, dst *numeric.Value) error {
 			p, err := readImage(filepath.Join(dir, l.files[i]))
 			if err != nil {
 				return err
@@ -60,7 +60,7 @@ func openImages(dir string, o Options) (*Set, error) {
 			if p, err = p.fit(o.Size, o.Resize); err != nil {
 				return fmt.Errorf("%s: %w", l.files[i], err)
 			}
-			return layout.store(p, dst)
+			return layout.store(p, *dst)
 		},
 	}, nil
 }

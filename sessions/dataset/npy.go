@@ -3,11 +3,13 @@ package dataset
 import (
 	"archive/zip"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trtui/trtui/core/graph/numeric"
 )
@@ -29,11 +31,11 @@ var (
 // The array has no more than most bytes.
 func readNpy(r io.Reader, most int, part func(n int) (first, count int, err error)) (numeric.Value, error) {
 	var v numeric.Value
-	t, dims, err := readNpyHeader(r)
+	e, dims, err := readNpyHeader(r)
 	if err != nil {
 		return v, err
 	}
-	first, count, row := 0, 1, t.Size()
+	first, count, row := 0, 1, e.size
 	for i, d := range dims {
 		if i == 0 {
 			continue
@@ -58,68 +60,129 @@ func readNpy(r io.Reader, most int, part func(n int) (first, count int, err erro
 	if row > 0 && count > most/row {
 		return v, errTooLarge
 	}
+	if e.typ == numeric.Str { // which may have no bytes each
+		elements := 1
+		for _, d := range dims {
+			if d > 0 && elements > most/stringBytes/d {
+				return v, errTooLarge
+			}
+			elements *= d
+		}
+	}
 	data, err := readExactly(r, count*row)
-	return numeric.Value{Type: t, Dims: dims, Data: data}, err
+	if err == nil && e.typ == numeric.Str {
+		return e.strings(data, dims)
+	}
+	return numeric.Value{Type: e.typ, Dims: dims, Data: data}, err
 }
 
-func readNpyHeader(r io.Reader) (numeric.DataType, []int, error) {
+// stringBytes is what a string takes in memory beside its text.
+const stringBytes = 16
+
+// npyElement is what an array is of.
+type npyElement struct {
+	typ  numeric.DataType
+	size int  // bytes; of a string as many as the longest has
+	wide bool // a string has four bytes for a character, and not one for a byte
+}
+
+// strings returns the elements, behind each of which are zeros up to its size.
+func (e npyElement) strings(data []byte, dims []int) (numeric.Value, error) {
+	list := make([]string, numeric.Count(dims))
+	for i := range list {
+		b := data[i*e.size : (i+1)*e.size]
+		if !e.wide {
+			list[i] = strings.TrimRight(string(b), "\x00")
+			continue
+		}
+		var runes []rune
+		for _, c := range numeric.View[uint32](b) {
+			if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
+				return numeric.Value{}, fmt.Errorf("string %d has %#x, which is no character", i, c)
+			}
+			runes = append(runes, rune(c))
+		}
+		list[i] = strings.TrimRight(string(runes), "\x00")
+	}
+	return numeric.Strings(list, dims...), nil
+}
+
+// elementOf returns what a type code of numpy, with its byte order, stands for.
+func elementOf(code string) (npyElement, error) {
+	plain := strings.TrimLeft(code, "<|=>")
+	if plain == "O" {
+		return npyElement{}, errors.New("arrays of Python's objects are not supported; save strings as such, as by astype('U')")
+	}
+	if n, err := strconv.Atoi(strings.TrimLeft(plain, "US")); err == nil && len(plain) > 1 && n >= 0 && n <= maxBytes/4 {
+		switch {
+		case plain[0] == 'S':
+			return npyElement{numeric.Str, n, false}, nil
+		case plain[0] == 'U' && code[0] != '>':
+			return npyElement{numeric.Str, 4 * n, true}, nil
+		}
+	}
+	t, ok := npyTypes[plain]
+	switch {
+	case plain != "" && plain[0] == 'U' && code[0] == '>', ok && code[0] == '>' && t.Size() > 1:
+		return npyElement{}, fmt.Errorf("arrays of type %q, big-endian, are not supported; save it little-endian", code)
+	case !ok:
+		return npyElement{}, fmt.Errorf("arrays of type %q are not supported", code)
+	}
+	return npyElement{typ: t, size: t.Size()}, nil
+}
+
+func readNpyHeader(r io.Reader) (e npyElement, dims []int, err error) {
 	var head [12]byte
 	if _, err := io.ReadFull(r, head[:10]); err != nil || string(head[:6]) != "\x93NUMPY" {
-		return 0, nil, fmt.Errorf("not a .npy array: it does not begin as one")
+		return e, nil, fmt.Errorf("not a .npy array: it does not begin as one")
 	}
 	size := int(binary.LittleEndian.Uint16(head[8:]))
 	switch head[6] {
 	case 1:
 	case 2, 3:
 		if _, err := io.ReadFull(r, head[10:]); err != nil {
-			return 0, nil, fmt.Errorf("the header of the array is cut off")
+			return e, nil, fmt.Errorf("the header of the array is cut off")
 		}
 		size = int(binary.LittleEndian.Uint32(head[8:]))
 	default:
-		return 0, nil, fmt.Errorf("version %d of the .npy format is unknown", head[6])
+		return e, nil, fmt.Errorf("version %d of the .npy format is unknown", head[6])
 	}
 	if size > 1<<16 {
-		return 0, nil, fmt.Errorf("the header of the array has %d bytes", size)
+		return e, nil, fmt.Errorf("the header of the array has %d bytes", size)
 	}
 	text := make([]byte, size)
 	if _, err := io.ReadFull(r, text); err != nil {
-		return 0, nil, fmt.Errorf("the header of the array is cut off")
+		return e, nil, fmt.Errorf("the header of the array is cut off")
 	}
 	return parseNpyHeader(string(text))
 }
 
 // parseNpyHeader reads the Python dictionary that is the header's text.
-func parseNpyHeader(text string) (numeric.DataType, []int, error) {
+func parseNpyHeader(text string) (e npyElement, dims []int, err error) {
 	descr, order, shape := npyDescr.FindStringSubmatch(text), npyFortran.FindStringSubmatch(text), npyShape.FindStringSubmatch(text)
 	if descr == nil || order == nil || shape == nil {
-		return 0, nil, fmt.Errorf("the header of the array lacks type, order or shape (arrays of records are not supported)")
+		return e, nil, fmt.Errorf("the header of the array lacks type, order or shape (arrays of records are not supported)")
 	}
-	code := descr[1]
-	t, ok := npyTypes[strings.TrimLeft(code, "<|=>")]
-	switch {
-	case !ok:
-		return 0, nil, fmt.Errorf("arrays of type %q are not supported", code)
-	case code[0] == '>' && t.Size() > 1:
-		return 0, nil, fmt.Errorf("arrays of type %q, big-endian, are not supported; save it little-endian", code)
+	if e, err = elementOf(descr[1]); err != nil {
+		return e, nil, err
 	}
-	var dims []int
 	for s := range strings.SplitSeq(shape[1], ",") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
 		d, err := strconv.Atoi(strings.TrimSuffix(s, "L"))
 		if err != nil || d < 0 || d > 1<<40 {
-			return 0, nil, fmt.Errorf("the array's shape (%s) is wrong", shape[1])
+			return e, nil, fmt.Errorf("the array's shape (%s) is wrong", shape[1])
 		}
 		dims = append(dims, d)
 		if len(dims) > 32 {
-			return 0, nil, fmt.Errorf("the array has more than 32 axes")
+			return e, nil, fmt.Errorf("the array has more than 32 axes")
 		}
 	}
 	if order[1] == "True" && len(dims) > 1 {
-		return 0, nil, fmt.Errorf("the array is in Fortran order; save it in C order (numpy.ascontiguousarray)")
+		return e, nil, fmt.Errorf("the array is in Fortran order; save it in C order (numpy.ascontiguousarray)")
 	}
-	return t, dims, nil
+	return e, dims, nil
 }
 
 // readNpz reads the arrays of a .npz: those named y or labels are labels, the others inputs, where one named x is the

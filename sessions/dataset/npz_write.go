@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trtui/trtui/core/graph/numeric"
 )
@@ -31,7 +32,12 @@ func WriteNpz(w io.Writer, arrays map[string]numeric.Value) error {
 // writeNpy writes an array in version 1 of numpy's format: its description padded so that data begins at a multiple of 64.
 func writeNpy(w io.Writer, v numeric.Value) error {
 	code, ok := npyCode(v.Type)
-	if !ok {
+	if v.Type == numeric.Str {
+		var err error
+		if code, v.Data, err = fixedWidth(v); err != nil {
+			return err
+		}
+	} else if !ok {
 		v = numeric.ToReal(v, numeric.Range{})
 		if code, ok = npyCode(v.Type); !ok {
 			return fmt.Errorf("numpy has no %s", v.Type)
@@ -50,6 +56,29 @@ func writeNpy(w io.Writer, v numeric.Value) error {
 		}
 	}
 	return nil
+}
+
+// fixedWidth returns strings as numpy has them, each as long as the longest, and the code of such a type.
+func fixedWidth(v numeric.Value) (code string, data []byte, err error) {
+	list, width := v.Strings(), 0
+	for i, s := range list {
+		if !utf8.ValidString(s) {
+			return "", nil, fmt.Errorf("string %d is not written in UTF-8, which numpy's have to be", i)
+		}
+		width = max(width, utf8.RuneCountInString(s))
+	}
+	if width > 0 && len(list) > maxBytes/4/width {
+		return "", nil, errTooLarge
+	}
+	data = make([]byte, 4*width*len(list))
+	for i, s := range list {
+		at := 4 * width * i
+		for _, r := range s {
+			binary.LittleEndian.PutUint32(data[at:], uint32(r))
+			at += 4
+		}
+	}
+	return fmt.Sprintf("<U%d", width), data, nil
 }
 
 // npyCode returns numpy's code of a type with its byte order.

@@ -79,10 +79,19 @@ func (s *Set) input(k int, name string, v numeric.Value, first bool) error {
 // keep makes these values the items of a whole set, by its inputs.
 func (s *Set) keep(items [][]numeric.Value) {
 	s.shapes = func(i, k int) []int { return items[i][k].Dims }
-	s.read = func(i, k int, dst numeric.Value) error {
-		copy(dst.Data, items[i][k].Data)
+	s.read = func(i, k int, dst *numeric.Value) error {
+		store(dst, items[i][k].Data)
 		return nil
 	}
+}
+
+// store gives an item its elements: strings are as long as they are.
+func store(dst *numeric.Value, data []byte) {
+	if dst.Type == numeric.Str {
+		dst.Data = slices.Clone(data)
+		return
+	}
+	copy(dst.Data, data)
 }
 
 // itemised returns a whole set as one of the items that lie along the first axis of its values, where that axis is one and the
@@ -116,13 +125,13 @@ func (s *Set) itemised(inputs []*graph.Tensor) *Set {
 	}
 	cut.Whole, cut.shapes, cut.length = false, nil, len(places)
 	cut.Identity.Hash += " by items"
-	cut.read = func(i, k int, dst numeric.Value) error {
+	cut.read = func(i, k int, dst *numeric.Value) error {
 		from := places[i]
 		whole := numeric.NewValue(dst.Type, s.shapes(from.set, k)...)
-		if err := s.read(from.set, k, whole); err != nil {
+		if err := s.read(from.set, k, &whole); err != nil {
 			return err
 		}
-		copy(dst.Data, whole.Data[from.at*len(dst.Data):])
+		store(dst, whole.Rows(from.at, from.at+1).Data)
 		return nil
 	}
 	return &cut

@@ -129,6 +129,6 @@ func newPixels(name string, v numeric.Value, labels []int, o Options) (*Set, err
 	}
 	return &Set{
 		Name: name, Labels: labels, length: v.Dims[0], Inputs: []Input{{"", numeric.F32, l.dims()}},
-		read: func(i, _ int, dst numeric.Value) error { return l.store(picture(i), dst) },
+		read: func(i, _ int, dst *numeric.Value) error { return l.store(picture(i), *dst) },
 	}, nil
 }

@@ -51,14 +51,27 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 			s.Inputs[k].Dims = s.Inputs[k].Dims[1:]
 		}
 	}
-	s.read = func(i, k int, dst numeric.Value) error {
+	vocabularies := make([][]string, len(inputs))
+	for k, t := range inputs {
+		if t.Type == numeric.Str {
+			vocabularies[k] = vocabularyOf(t)
+			s.Identity.Hash += fmt.Sprintf(" of %q", vocabularies[k])
+		}
+	}
+	s.read = func(i, k int, dst *numeric.Value) error {
 		r := rand.New(rand.NewPCG(seed, uint64(i)*uint64(len(s.Inputs))+uint64(k)))
 		if inputs[k].IsShape {
 			copy(dst.Data, inputs[k].ShapeValue(env).Data)
+		} else if words := vocabularies[k]; words != nil {
+			list := make([]string, dst.Len())
+			for i := range list {
+				list[i] = words[r.IntN(len(words))]
+			}
+			*dst = numeric.Strings(list, dst.Dims...)
 		} else if dst.Type.IsInteger() {
-			ranges[k].fill(dst, r)
+			ranges[k].fill(*dst, r)
 		} else {
-			fill(dst, r)
+			fill(*dst, r)
 		}
 		return nil
 	}

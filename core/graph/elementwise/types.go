@@ -2,6 +2,7 @@ package elementwise
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
 )
@@ -33,6 +34,9 @@ func (p Program) Types(args []numeric.DataType) ([]numeric.DataType, error) {
 
 // result returns the type that o gives for operands of the given types.
 func (o Op) result(operands []numeric.DataType) (numeric.DataType, error) {
+	if slices.Contains(operands, numeric.Str) {
+		return numeric.Invalid, fmt.Errorf("not defined on strings")
+	}
 	if o == Pow {
 		if operands[0] == numeric.Bool || operands[1] == numeric.Bool {
 			return numeric.Invalid, fmt.Errorf("not defined on bool")

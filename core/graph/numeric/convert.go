@@ -2,7 +2,7 @@ package numeric
 
 import "math"
 
-// Cast converts src's elements to dst's type.
+// Cast converts src's elements, which are numbers, to dst's type.
 func Cast(dst, src Value) {
 	switch {
 	case dst.Type == src.Type:
@@ -41,6 +41,8 @@ func (v Value) SetFloats(x []float64) {
 	switch v.Type {
 	case F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0, F6E2M3, F6E3M2, F4E2M1:
 		v.SetNarrowFloats(x, true, RoundUp)
+	case Str:
+		panic("numeric: numbers stored as strings")
 	case F64:
 		copy(View[float64](v.Data), x)
 	case F32:
@@ -117,6 +119,8 @@ func Truncate(f float64, t DataType) int64 {
 // SetInts stores x wrapped around to v's type; unsigned says that x holds the bits of uint64s.
 func (v Value) SetInts(x []int64, unsigned bool) {
 	switch v.Type {
+	case Str:
+		panic("numeric: numbers stored as strings")
 	case I8:
 		Convert(View[int8](v.Data), x)
 	case U8:

@@ -33,6 +33,7 @@ const (
 	I4
 	U2
 	I2
+	Str // text: see strings.go
 )
 
 var dataTypes = [...]struct {
@@ -44,10 +45,10 @@ var dataTypes = [...]struct {
 	I64: {"i64", 64}, U64: {"u64", 64}, Bool: {"bool", 8},
 	F8E4M3FN: {"f8e4m3fn", 8}, F8E4M3FNUZ: {"f8e4m3fnuz", 8}, F8E5M2: {"f8e5m2", 8}, F8E5M2FNUZ: {"f8e5m2fnuz", 8},
 	F8E8M0: {"f8e8m0", 8}, F6E2M3: {"f6e2m3", 6}, F6E3M2: {"f6e3m2", 6}, F4E2M1: {"f4e2m1", 4},
-	U4: {"u4", 4}, I4: {"i4", 4}, U2: {"u2", 2}, I2: {"i2", 2},
+	U4: {"u4", 4}, I4: {"i4", 4}, U2: {"u2", 2}, I2: {"i2", 2}, Str: {"str", 64},
 }
 
-// Bits returns how many bits of an element there are, which in a file may lie without a gap.
+// Bits returns how many bits of an element there are, which in a file may lie without a gap; of a string those of its number.
 func (t DataType) Bits() int {
 	if int(t) < len(dataTypes) {
 		return dataTypes[t].bits
@@ -55,7 +56,8 @@ func (t DataType) Bits() int {
 	return 0
 }
 
-// Size returns the bytes of one element in memory; one of less than a byte has a byte of its own.
+// Size returns the bytes of one element in memory; one of less than a byte has a byte of its own. A string
+// is a number in an engine's memory, and has no fixed size in a Value: see strings.go.
 func (t DataType) Size() int { return (t.Bits() + 7) / 8 }
 
 func (t DataType) String() string {

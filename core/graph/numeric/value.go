@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// Value is a tensor at run time on the host: row-major elements of one type and shape. Data need not be aligned.
+// Value is a tensor at run time on the host: row-major elements of one type and shape. Data need not be aligned. Of strings it
+// has each behind its length: see strings.go.
 type Value struct {
 	Type DataType
 	Dims []int
@@ -18,8 +19,11 @@ type Element interface {
 	float32 | float64 | int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64
 }
 
-// NewValue returns a zero-filled value.
+// NewValue returns a zero-filled value, or one of empty strings.
 func NewValue(t DataType, dims ...int) Value {
+	if t == Str {
+		return Value{Type: t, Dims: dims, Data: make([]byte, Count(dims))} // each is empty
+	}
 	return Value{Type: t, Dims: dims, Data: make([]byte, Count(dims)*t.Size())}
 }
 
@@ -69,7 +73,7 @@ func viewAs[T Element](v Value, t DataType) []T {
 }
 
 // Floats returns the elements as float32, converted where the type is another one; Range-less integers convert by
-// value. F32 values are not copied.
+// value, and a string is a number that tells it from others. F32 values are not copied.
 func (v Value) Floats() []float32 {
 	if v.Type == F32 {
 		return View[float32](v.Data)
@@ -111,7 +115,8 @@ func (v Value) NotFinite() (n int) {
 	return n
 }
 
-// Ints returns the elements of an integer or boolean value as int64, converted where the type is another one.
+// Ints returns the elements of an integer or boolean value as int64, converted where the type is another one; a string is a number
+// that tells it from others.
 func (v Value) Ints() []int64 {
 	if v.Type == I64 {
 		return View[int64](v.Data)
@@ -128,7 +133,7 @@ func (v Value) Ints() []int64 {
 	return out
 }
 
-// convertIntegers fills dst with the elements of an integer or boolean value.
+// convertIntegers fills dst with the elements of an integer or boolean value, or with numbers of strings that differ where these do.
 func convertIntegers[D Element](dst []D, v Value) {
 	switch v.Type {
 	case I8, I4, I2:
@@ -147,6 +152,10 @@ func convertIntegers[D Element](dst []D, v Value) {
 		Convert(dst, View[int64](v.Data))
 	case U64:
 		Convert(dst, View[uint64](v.Data))
+	case Str:
+		for i, s := range v.Strings() {
+			dst[i] = D(fingerprint(s))
+		}
 	}
 }
 

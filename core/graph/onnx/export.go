@@ -228,6 +228,10 @@ func (x *exporter) initializer(name string, v numeric.Value) {
 		return
 	}
 	h, data := tensorHead(name, v), v.Type.Packed(v.Data)
+	if v.Type == numeric.Str {
+		x.parts = append(x.parts, message(nil, 5, append(h, stringData(v)...)))
+		return
+	}
 	h = protowire.AppendVarint(protowire.AppendTag(h, 9, protowire.BytesType), uint64(len(data)))
 	head := protowire.AppendVarint(protowire.AppendTag(nil, 5, protowire.BytesType), uint64(len(h)+len(data)))
 	x.parts = append(x.parts, append(head, h...), data)

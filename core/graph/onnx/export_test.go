@@ -85,6 +85,10 @@ func given(n *graph.Network, rnd *rand.Rand) map[string]numeric.Value {
 				}
 			}
 		}
+		if t.Type == numeric.Str {
+			in[t.Name] = suite.Random(rnd, t)
+			continue
+		}
 		real := numeric.NewValue(numeric.F32, v.Dims...)
 		for i := range real.F32() {
 			real.F32()[i] = float32(rnd.NormFloat64())

@@ -352,7 +352,7 @@ func (im *importer) graphNode(n *node, name string, inputs []*graph.Tensor) (*gr
 		return nil, fmt.Errorf("operator set %d of the function that it is from is outside %d to %d, which are supported", version, oldestOpset, newestOpset)
 	}
 	gn := &graph.Node{
-		Name: name, OpType: n.opType, Version: version, Inputs: inputs, Outputs: len(trimEmpty(n.outputs)),
+		Name: name, OpType: n.opType, Version: version, Inputs: inputs, Outputs: len(trimEmpty(n.outputs)), MaxExtent: im.MaxExtent,
 		Attrs: make(map[string]graph.Attr, len(n.attrs)),
 	}
 	for _, a := range n.attrs {

@@ -62,10 +62,10 @@ l: y f32[2] = unsupported Bar(n i64[], -, x) body=graph (operator is not support
 	{"type of a weight", modelBytes(input("x", 2), sub(5, msg(num(1, 2), num(2, 14), str(8, "w"), sub(9, []byte{1, 2}))), nodeField("Add", "a", list("x", "w"), list("y")), output("y", 2)), `
 a: y f32[2] = unsupported Add(x) (initializer "w": element type complex64 is not supported)
 `, `initializer "w": element type complex64 is not supported`},
-	{"type of an input", modelBytes(sub(11, valueBytes("s", 8, 2)), input("x", 2), nodeField("Relu", "r", list("s"), list("y")), nodeField("Neg", "n", list("x"), list("z")), untyped("y"), output("z", 2)), `
-r: y ? = unsupported Relu(s) (input "s": element type string is not supported)
+	{"type of an input", modelBytes(sub(11, valueBytes("s", 14, 2)), input("x", 2), nodeField("Relu", "r", list("s"), list("y")), nodeField("Neg", "n", list("x"), list("z")), untyped("y"), output("z", 2)), `
+r: y ? = unsupported Relu(s) (input "s": element type complex64 is not supported)
 n: z f32[2] = Neg(x) program=neg($0)
-`, `input "s": element type string is not supported`},
+`, `input "s": element type complex64 is not supported`},
 	{"constant", modelBytes(input("x", 2), nodeField("Constant", "k", nil, list("c"), intAttr("odd", 1)), nodeField("Add", "a", list("x", "c"), list("y")), output("y", 2)), `
 k: c ? = unsupported Constant() odd=1 (attribute odd is not supported)
 a: y f32[2] = blocked Add(x, c) (its input "c" has no known shape: it comes from unsupported node k)

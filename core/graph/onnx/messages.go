@@ -51,6 +51,7 @@ type (
 		int32s   []int64
 		int64s   []int64
 		uint64s  []int64
+		strings  []string
 		external map[string]string // location, offset, length; nil if the data is here
 		segment  bool
 	}
@@ -257,6 +258,8 @@ func (d *decoder) tensor(b []byte) *tensor {
 			t.floats = d.fixed(t.floats, f, 4)
 		case 5:
 			t.int32s = d.ints(t.int32s, f)
+		case 6:
+			t.strings = append(t.strings, string(d.bytes(f)))
 		case 7:
 			t.int64s = d.ints(t.int64s, f)
 		case 8:

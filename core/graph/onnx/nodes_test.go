@@ -33,11 +33,15 @@ type nodeTensor struct {
 	Type  numeric.DataType
 	Dims  []int
 	Data  []float64
-	NaN   []int // places of elements that are none, 0 in Data
-	Valid []int // rows of each item that count, along the last axis but one or, of three axes, axis 1; nil: all
+	Text  []string // elements that are strings
+	NaN   []int    // places of elements that are none, 0 in Data
+	Valid []int    // rows of each item that count, along the last axis but one or, of three axes, axis 1; nil: all
 }
 
 func (t nodeTensor) value() numeric.Value {
+	if t.Type == numeric.Str {
+		return numeric.Strings(t.Text, t.Dims...)
+	}
 	v := numeric.NewValue(t.Type, t.Dims...)
 	for i, x := range t.Data {
 		if slices.Contains(t.NaN, i) {
@@ -250,6 +254,12 @@ func (c nodeCase) compare(t *testing.T, i int, v numeric.Value, y nodeTensor) {
 	t.Helper()
 	if v.Type != y.Type || !slices.Equal(v.Dims, y.Dims) {
 		t.Fatalf("output %d is %s%v, want %s%v", i, v.Type, v.Dims, y.Type, y.Dims)
+	}
+	if v.Type == numeric.Str {
+		if got := v.Strings(); !slices.Equal(got, y.Text) {
+			t.Fatalf("output %d is %q, want %q", i, got, y.Text)
+		}
+		return
 	}
 	for j, x := range v.Floats() {
 		want := y.Data[j]

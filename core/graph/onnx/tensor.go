@@ -16,7 +16,7 @@ var dataTypes = [...]struct {
 }{
 	0: {"undefined", numeric.Invalid}, 1: {"float", numeric.F32}, 2: {"uint8", numeric.U8}, 3: {"int8", numeric.I8},
 	4: {"uint16", numeric.U16}, 5: {"int16", numeric.I16}, 6: {"int32", numeric.I32}, 7: {"int64", numeric.I64},
-	8: {"string", numeric.Invalid}, 9: {"bool", numeric.Bool}, 10: {"float16", numeric.F16}, 11: {"double", numeric.F64},
+	8: {"string", numeric.Str}, 9: {"bool", numeric.Bool}, 10: {"float16", numeric.F16}, 11: {"double", numeric.F64},
 	12: {"uint32", numeric.U32}, 13: {"uint64", numeric.U64}, 14: {"complex64", numeric.Invalid},
 	15: {"complex128", numeric.Invalid}, 16: {"bfloat16", numeric.BF16}, 17: {"float8e4m3fn", numeric.F8E4M3FN},
 	18: {"float8e4m3fnuz", numeric.F8E4M3FNUZ}, 19: {"float8e5m2", numeric.F8E5M2}, 20: {"float8e5m2fnuz", numeric.F8E5M2FNUZ},
@@ -53,8 +53,19 @@ func ReadTensor(b []byte) (name string, v numeric.Value, err error) {
 // WriteTensor encodes a TensorProto. It panics if v has no valid type.
 func WriteTensor(name string, v numeric.Value) []byte {
 	b := tensorHead(name, v)
+	if v.Type == numeric.Str {
+		return append(b, stringData(v)...)
+	}
 	b = protowire.AppendTag(b, 9, protowire.BytesType)
 	return protowire.AppendBytes(b, v.Type.Packed(v.Data))
+}
+
+// stringData encodes the elements of a TensorProto of strings.
+func stringData(v numeric.Value) (b []byte) {
+	for _, s := range v.Strings() {
+		b = text(b, 6, s)
+	}
+	return b
 }
 
 // tensorHead encodes a TensorProto but for its elements.
@@ -116,6 +127,9 @@ func (t *tensor) value(external func(t *tensor, size int) ([]byte, error)) (nume
 	if err != nil {
 		return numeric.Value{}, err
 	}
+	if typ == numeric.Str {
+		return t.text(dims, n)
+	}
 	v := numeric.Value{Type: typ, Dims: dims}
 	size := typ.PackedSize(n)
 	switch {
@@ -136,6 +150,14 @@ func (t *tensor) value(external func(t *tensor, size int) ([]byte, error)) (nume
 	}
 	v.Data = typ.Unpacked(v.Data, n)
 	return v, nil
+}
+
+// text returns a tensor of strings, which are never raw bytes or in another file.
+func (t *tensor) text(dims []int, n int) (numeric.Value, error) {
+	if t.external != nil || t.raw != nil || len(t.strings) != n {
+		return numeric.Value{}, fmt.Errorf("shape %v of strings needs %d of them, there are %d", dims, n, len(t.strings))
+	}
+	return numeric.Strings(t.strings, dims...), nil
 }
 
 // typed returns the bytes of the elements that lie in the field that onnx.proto gives for the type.

@@ -20,11 +20,11 @@ def encode(x):
     x = np.asarray(x)
     data = []
     for v in x.reshape(-1):
-        v = float(str(v)) if x.dtype.kind == "f" else v.item()
+        v = float(str(v)) if x.dtype.kind == "f" else v if isinstance(v, str) else v.item()
         if isinstance(v, float) and not np.isfinite(v):
             v = "nan" if np.isnan(v) else "inf" if v > 0 else "-inf"
         data.append(int(v) if isinstance(v, bool) else v)
-    return {"type": TYPES[str(x.dtype)], "dims": list(x.shape), "data": data}
+    return {"type": TYPES.get(str(x.dtype), "str"), "dims": list(x.shape), "data": data}
 
 
 def case(op, *inputs, version=21, const=(), outputs=1, expect=None, **attrs):
@@ -568,7 +568,39 @@ def vectors():
     case("TfIdfVectorizer", x[0].astype(np.int32), max_skip_count=9, mode="TF", **(tuples | {"min_gram_length": 2}))
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals, samples, bits, doubles, since28, vectors]:
+def strings():
+    """Letters, numbers, white space; what numbers become is ONNX Runtime's."""
+    text = lambda *list: np.array(list, object)
+    x = text("", "a", "Ab", "one two", "12", "Ärger").reshape(2, 3)
+    case("StringConcat", x, text("!", "", "ü"), version=20)
+    case("StringConcat", x[:, :1], text("x", "y", "z", ""), version=20)
+    for pattern in ["[a-z]*", "(one|two|one two)", ".", "[0-9]+|"]:
+        case("RegexFullMatch", x, version=20, pattern=pattern)
+    case("Equal", x, text("a", "Ab", "12"), version=19)
+    case("Where", np.array([True, False, True]), x, text("p", "q", "r"), version=16, expect=[np.where([True, False, True], x, text("p", "q", "r"))])
+    case("Gather", x, np.array([1, 1, 0]), axis=0)
+    case("Concat", x, x, axis=1)
+    case("Transpose", x, perm=[1, 0])
+    case("Reshape", x, np.array([3, 2]), const=(1,))
+    case("Slice", x, np.array([1]), np.array([3]), np.array([1]), const=(1, 2, 3))
+    case("Expand", x[0], np.array([2, 3]), const=(1,))
+    case("Tile", x, np.array([1, 2]), const=(1,))
+    case("ScatterElements", x, np.array([[1], [0]]), text("s", "t").reshape(2, 1), axis=1)
+    case("Unique", text("b", "a", "b", "", "Z"), const=(0,), outputs=4, sorted=1, expect=[text("", "Z", "a", "b"), np.array([3, 4, 1, 0]), np.array([3, 2, 3, 0, 1]), np.array([1, 1, 1, 2])])
+    numbers = np.array([0, -0.0, 1.5, 1 / 3, 1e-5, 123456789, 1e7, np.nan, np.inf, -np.inf])
+    case("Cast", numbers.astype(np.float32), to=TensorProto.STRING, expect=[text("0", "-0", "1.5", "0.33333334", "9.9999997e-06", "1.2345679e+08", "10000000", "NaN", "INF", "-INF")])
+    case("Cast", numbers, to=TensorProto.STRING, expect=[text("0", "-0", "1.5", "0.33333333", "1e-05", "1.2345679e+08", "10000000", "NaN", "INF", "-INF")])
+    case("Cast", np.array([1, -5], np.int8), to=TensorProto.STRING, expect=[text("1", "-5")])
+    case("Cast", np.array([2**64 - 1], np.uint64), to=TensorProto.STRING, expect=[text("18446744073709551615")])
+    case("Cast", np.array([True, False]), to=TensorProto.STRING, expect=[text("1", "0")])
+    written = text("1", "-2.5", " 3 ", "1e2", "NaN", "-INF")
+    case("Cast", written, to=TensorProto.FLOAT, expect=[np.array([1, -2.5, 3, 100, np.nan, -np.inf], np.float32)])
+    case("Cast", written[:3], to=TensorProto.INT64, expect=[np.array([1, -2, 3])])
+    tuples = dict(min_gram_length=1, max_gram_length=2, ngram_counts=[0, 2], pool_strings=["a", "b", "a", "b", "b", "b"], ngram_indexes=[2, 0, 1, 3], version=9, mode="TF")
+    case("TfIdfVectorizer", text("a", "b", "c", "b", "b"), max_skip_count=0, expect=[np.array([3, 1, 1, 1], np.float32)], **tuples)
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes, attentions, rotations, states, recurrences, signals, samples, bits, doubles, since28, vectors, strings]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))

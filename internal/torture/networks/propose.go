@@ -23,7 +23,7 @@ var proposals = table()
 
 func table() map[string]proposal {
 	all := map[string]proposal{}
-	for _, part := range []map[string]proposal{pointwise(), products(), pools(), norms(), reductions(), moves(), lookups(), sources(), integers(), controls(), sequences(), samples()} {
+	for _, part := range []map[string]proposal{pointwise(), products(), pools(), norms(), reductions(), moves(), lookups(), sources(), integers(), controls(), sequences(), samples(), texts()} {
 		maps.Copy(all, part)
 	}
 	return all

@@ -22,6 +22,8 @@ def real(*dims):
 
 
 def tensor(x):
+    if x.dtype == object:
+        return {"type": "str", "dims": list(x.shape), "text": x.ravel().tolist()}
     data = [float(v) if x.dtype.kind == "f" else int(v) for v in x.ravel()]
     t = {"type": TYPES[x.dtype.name], "dims": list(x.shape), "data": [0 if v != v else v for v in data]}
     if any(v != v for v in data):
@@ -49,6 +51,20 @@ def add(name, op, inputs, version=3, outputs=1, **attrs):
         "name": name, "op": op, "domain": DOMAIN, "opset": 21, "version": version,
         "attrs": {k: tensor(v) if isinstance(v, np.ndarray) else v for k, v in attrs.items()}, "consts": [],
         "inputs": [tensor(x) for x in inputs], "outputs": [tensor(np.asarray(r)) for r in results]})
+
+
+def strings():
+    words = np.array([["red", "blau"], ["", "grün"], ["red", "Red"]], object)
+    add("labels of words", "LabelEncoder", [words], keys_strings=["grün", "red", "red", ""], values_int64s=[5, 6, 7, 8], default_int64=-3, version=2)
+    add("words of words", "LabelEncoder", [words], keys_strings=["grün", "red"], values_strings=["green", "rot"], version=2)
+    add("reals of words", "LabelEncoder", [words], keys_strings=["red", "blau"], values_floats=[1.5, -2.0], default_float=0.25, version=2)
+    add("words of integers", "LabelEncoder", [np.array([3, 1, 2])], keys_int64s=[1, 3], values_strings=["one", "three"], default_string="none", version=2)
+    add("places of words", "CategoryMapper", [words], cats_strings=["red", "grün"], cats_int64s=[3, 9], default_int64=-7)
+    add("words of places", "CategoryMapper", [np.array([9, 3, 4])], cats_strings=["red", "grün"], cats_int64s=[3, 9], default_string="other")
+    add("one of words", "OneHotEncoder", [words], cats_strings=["grün", "red", "blau"], zeros=1)
+    x = real(5, 3)
+    add("words of classes", "LinearClassifier", [x], outputs=2, coefficients=[1.0, -0.5, 0.25, -1.0, 0.5, 2.0, 0.5, 0.5, -1.0], intercepts=[0.5, -0.25, 0.0],
+        classlabels_strings=["cat", "dog", "änte"], post_transform="SOFTMAX", version=1)
 
 
 def simple():
@@ -163,4 +179,5 @@ def trees():
 simple()
 linear()
 trees()
+strings()
 print("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]")

@@ -3,23 +3,31 @@ package work
 import (
 	"time"
 
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 )
 
 // stream runs every launch before it returns.
 type stream struct {
-	loop  Parallel // of the pool, made once
-	forks *forks   // nil for a stream of a fork
-	close func()   // ends workers of its own
+	loop    Parallel // of the pool, made once
+	forks   *forks   // nil for a stream of a fork
+	close   func()   // ends workers of its own
+	strings *numeric.StringTable
 }
 
 // NewStream returns a stream over a pool's workers.
-func NewStream(p *Pool) kernels.Stream { return &stream{p.Run, newForks(p), func() {}} }
+func NewStream(p *Pool) kernels.Stream { return newStream(p, func() {}) }
+
+// newStream returns a stream over a pool's workers, and those of its forks, which have its strings.
+func newStream(p *Pool, end func()) kernels.Stream {
+	table := &numeric.StringTable{}
+	return &stream{p.Run, newForks(p, table), end, table}
+}
 
 // NewOwnStream returns a stream with so many workers of its own, the caller's goroutine among them, which end with it.
 func NewOwnStream(threads int) kernels.Stream {
 	p := NewPool(threads)
-	return &stream{p.Run, newForks(p), p.Close}
+	return newStream(p, p.Close)
 }
 
 func (s *stream) Record() kernels.Mark { return time.Now() }
@@ -27,6 +35,8 @@ func (s *stream) Record() kernels.Mark { return time.Now() }
 func (s *stream) Elapsed(a, b kernels.Mark) time.Duration { return b.(time.Time).Sub(a.(time.Time)) }
 
 func (s *stream) Wait() error { return nil }
+
+func (s *stream) Strings() *numeric.StringTable { return s.strings }
 
 func (s *stream) Close() error {
 	s.close()
@@ -41,11 +51,11 @@ type forks struct {
 	lane    func(lane int)
 }
 
-func newForks(p *Pool) *forks {
+func newForks(p *Pool, strings *numeric.StringTable) *forks {
 	f := &forks{pool: p}
 	for i := range f.streams {
 		l := &p.lanes[i]
-		f.streams[i] = &stream{loop: func(n int, call func(int)) { p.share(l, i, n, call) }, close: func() {}}
+		f.streams[i] = &stream{loop: func(n int, call func(int)) { p.share(l, i, n, call) }, close: func() {}, strings: strings}
 	}
 	f.lane = func(lane int) { f.run(lane, f.streams[lane]) }
 	return f

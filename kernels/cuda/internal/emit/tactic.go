@@ -41,6 +41,8 @@ func (t Tactic) Matches(b kernels.Binding) error {
 				return fmt.Errorf("slices of larger tensors are not read or written")
 			}
 			switch n := d.Span() / max(1, d.Type.Size()); {
+			case d.Type == numeric.Str:
+				return fmt.Errorf("strings are computed on the CPU alone")
 			case n > MaxElements:
 				return fmt.Errorf("%v takes more than %d elements in memory", d, MaxElements)
 			case numeric.Count(d.Dims) == 0 && !t.Empty && d.Type.Size() > 0 && (side == 1 || b.Layer.Role(i) != graph.Parameter):
