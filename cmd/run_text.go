@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -85,6 +86,10 @@ func writeRun(w io.Writer, r report.BackendRun) {
 		fmt.Fprintf(w, "  planned again: %s\n", r.Replanned)
 	}
 	for _, o := range r.Outputs {
+		if o.First != nil {
+			fmt.Fprintf(w, "  %s %s%v: %s\n", ui.VisibleName(o.Name), o.Type, o.Shape, quoted(o.First, o.Count))
+			continue
+		}
 		fmt.Fprintf(w, "  %s %s%v: mean %.6g, std %.6g, min %.6g at %s, max %.6g at %s", ui.VisibleName(o.Name), o.Type, o.Shape, o.Mean, o.Std, o.Min, where(o.MinAt), o.Max, where(o.MaxAt))
 		if o.NotFinite > 0 {
 			fmt.Fprintf(w, ", %s of %d not finite", count(o.NotFinite, "element"), o.Count)
@@ -92,6 +97,18 @@ func writeRun(w io.Writer, r report.BackendRun) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintln(w)
+}
+
+// quoted lists the first of so many strings.
+func quoted(first []string, all int) string {
+	list := make([]string, len(first))
+	for i, s := range first {
+		list[i] = strconv.Quote(s)
+	}
+	if len(first) < all {
+		list = append(list, fmt.Sprintf("and %d more", all-len(first)))
+	}
+	return strings.Join(list, ", ")
 }
 
 // where prints an element's place: its item and its index.

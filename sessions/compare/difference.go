@@ -284,10 +284,19 @@ type outputStats struct {
 	sum, squares float64
 }
 
+// shownStrings is how many strings of an output are told.
+const shownStrings = 8
+
 // add counts the elements of items from number first on, which lie along an axis.
 func (o *outputStats) add(first int, at Axis, v numeric.Value) {
 	if o.r.Shape == nil {
 		o.r.Type, o.r.Shape = v.Type.String(), v.Dims
+	}
+	if v.Type == numeric.Str {
+		list := v.Strings()
+		o.r.Count += len(list)
+		o.r.First = append(o.r.First, list[:min(len(list), shownStrings-len(o.r.First))]...)
+		return
 	}
 	for i, x := range float64s(v) {
 		o.r.Count++

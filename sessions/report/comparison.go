@@ -43,6 +43,7 @@ type OutputStats struct {
 	Min, Max  float64
 	MinAt     Position
 	MaxAt     Position
+	First     []string `json:",omitempty"` // of strings, which have no mean, the first few
 }
 
 // Position is an element's place.
