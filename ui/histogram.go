@@ -144,13 +144,21 @@ func (h Histogram) name(c *Canvas, t Threshold) string {
 	return text
 }
 
+// drawLegend names the thresholds in a line, with where they lie if there is room for all.
 func (h Histogram) drawLegend(c *Canvas, y int) {
+	texts, room := make([]string, len(h.Thresholds)), c.W-1
+	for i, t := range h.Thresholds {
+		texts[i] = string(rune('1'+i%9)) + " " + h.name(c, t)
+		room -= Width(texts[i]) + 2
+	}
 	x := 1
 	for i, t := range h.Thresholds {
-		text := string(rune('1'+i%9)) + " " + h.name(c, t)
-		if x+Width(text) > c.W {
+		if room < -2 {
+			texts[i] = string(rune('1'+i%9)) + " " + t.Name
+		}
+		if x+Width(texts[i]) > c.W {
 			return
 		}
-		x = c.Text(x, y, t.Style, text) + 2
+		x = c.Text(x, y, t.Style, texts[i]) + 2
 	}
 }
