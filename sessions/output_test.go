@@ -40,7 +40,7 @@ func TestMarshalOutput(t *testing.T) {
 			`{"schema":7,"id":1,"name":"","config":{"precision":"","calibrator":"","batch":0},"first":"1970-01-01T00:00:00Z","settled":false,"runs":0,
 			"median_ms":null,"p99_ms":null,"top1_share":null,"agreement_share":null,"sqnr_db":null,"exact":false,"arena_bytes":null,"weights_bytes":null}`},
 		{"float32 has its own digits", report.CalibratorResult{Amax: 0.1, Clip: 0.25},
-			`{"schema":7,"amax":0.1,"scale":0,"zero":0,"clip_share":0.25,"clip_error_share":0,"kl_nats":0,"sqnr_db":0,"exact":false}`},
+			`{"schema":7,"amax":0.1,"low":0,"high":0,"scale":0,"zero":0,"clip_share":0.25,"clip_error_share":0,"kl_nats":0,"sqnr_db":0,"exact":false}`},
 		{"a set of parts is their names", struct{ Stale report.Parts }{report.PartPasses | report.PartTactics},
 			`{"schema":7,"stale":["passes","tactics"]}`},
 	} {

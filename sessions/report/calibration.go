@@ -50,8 +50,8 @@ type HistogramBins struct {
 // CalibratorResult is what one calibrator makes of one tensor.
 type CalibratorResult struct {
 	Amax  float32 // the largest magnitude of the range
-	Low   float32 `json:",omitempty"` // where the range begins and ends; both 0 in recordings of older programs
-	High  float32 `json:",omitempty"`
+	Low   float32 // where the range begins and ends; both 0 in recordings of older programs
+	High  float32
 	Scale float32
 	Zero  int32
 	Clip  float64 `unit:"share"`                     // of elements outside
