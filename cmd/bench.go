@@ -146,6 +146,7 @@ type benchOutput struct {
 	Latency    report.Latency
 	Throughput float64                `unit:"items_per_s"`
 	Gap        *time.Duration         `json:",omitempty"` // where layers were timed
+	GapRuns    int                    `json:",omitempty"` // of which it is the median
 	Inference  *report.InferenceSplit `json:",omitempty"`
 	Memory     report.MemoryNumbers
 	Badges     []report.Badge
@@ -166,7 +167,7 @@ func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path st
 			Latency: t.EndToEnd, Throughput: v.Throughput, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {
-			out.Layers, out.Gap, out.Forks = t.Layers, &t.Gap, t.Forks
+			out.Layers, out.Gap, out.GapRuns, out.Forks = t.Layers, &t.Gap, t.GapRuns, t.Forks
 		}
 		return writeReport(stdout, snap.Head(), out)
 	}
@@ -185,7 +186,7 @@ func writeLayerTimes(w io.Writer, t *report.Timings) {
 		fmt.Fprintf(w, "\nestimated sum of layers %s ms\n\n", ms(t.SumMedian))
 		header = []string{"layer", "type", "tactic", ">estimated µs", ">share %", "~", ">GFLOP/s"}
 	} else {
-		fmt.Fprintf(w, "\nsum of layers %s ms, gap to end-to-end %s ms (%d samples)%s\n\n", ms(t.SumMedian), ms(t.Gap), t.Samples, besideText(t.Forks))
+		fmt.Fprintf(w, "\nend to end %s ms = %s ms in layers and a gap of %s ms (by %s)%s\n\n", ms(t.EndToEnd.Median), ms(t.InLayers()), ms(t.Gap), count(t.GapRuns, "run"), besideText(t.Forks))
 	}
 	var rows [][]string
 	for _, l := range t.Layers {

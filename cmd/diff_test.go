@@ -17,6 +17,7 @@ func diffDocument(t *testing.T, args ...string) (d struct {
 	} `json:"end_to_end"`
 	LayersMs  float64 `json:"layers_ms"`
 	BetweenMs float64 `json:"between_ms"`
+	MediansMs float64 `json:"medians_ms"`
 	Groups    []struct {
 		Name, Kind string
 		DeltaMs    float64 `json:"delta_ms"`
@@ -46,15 +47,18 @@ func TestDiff(t *testing.T) {
 	if d.A.Label != "fp32" || d.B.Label != "fp16" || d.A.Model != "digits" || !d.EndToEnd.SideBySide {
 		t.Errorf("%+v", d)
 	}
-	sum, known := d.BetweenMs, 0
+	sum, known := 0.0, 0
 	for _, g := range d.Groups {
 		sum += g.DeltaMs
 		if g.Q != nil && g.Kind == "re-typed" && g.B[0].SQNR != nil {
 			known++
 		}
 	}
-	if diff := sum - d.EndToEnd.DeltaMs; diff > 1e-6 || diff < -1e-6 {
-		t.Errorf("layers and the rest make %g ms, end to end %g ms", sum, d.EndToEnd.DeltaMs)
+	if diff := d.LayersMs + d.BetweenMs - d.EndToEnd.DeltaMs; diff > 1e-6 || diff < -1e-6 {
+		t.Errorf("layers make %g ms, what is between them %g ms, end to end %g ms", d.LayersMs, d.BetweenMs, d.EndToEnd.DeltaMs)
+	}
+	if diff := sum - d.MediansMs; diff > 1e-6 || diff < -1e-6 {
+		t.Errorf("groups make %g ms, said to be %g ms", sum, d.MediansMs)
 	}
 	if known < 20 {
 		t.Errorf("%d groups are re-typed with a known Q and SQNR", known)

@@ -35,7 +35,7 @@ func writeDiff(w io.Writer, d *report.Diff, all bool) {
 		writeNote(w, "note: %s", n)
 	}
 	writeNote(w, "%s", endToEnd(d))
-	fmt.Fprintf(w, "  = %s µs in layers, %s µs between layers\n", signedUS(d.Layers), signedUS(d.Between))
+	fmt.Fprintf(w, "  = %s\n", inLayers(d))
 	writeNote(w, "%s", judged(d))
 	if text := commonText(d); text != "" {
 		writeNote(w, "%s", text)
@@ -114,6 +114,15 @@ func endToEnd(d *report.Diff) string {
 	return text
 }
 
+// inLayers says where the change of the latency lies, and what the rows below come to where that is something else.
+func inLayers(d *report.Diff) string {
+	text := signedUS(d.Layers) + " µs in layers"
+	if d.Apart() {
+		text += fmt.Sprintf(" (their medians make %s µs: runs vary)", signedUS(d.Medians))
+	}
+	return text + fmt.Sprintf(", %s µs between layers", signedUS(d.Between))
+}
+
 // judged counts the groups by what is known of them.
 func judged(d *report.Diff) string {
 	verdicts, kinds := map[string]int{}, map[string]int{}
@@ -176,7 +185,7 @@ func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
 			row("AB"[i:i+1], s.Name, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), bytesText(s.Memory.Peak), bytesText(s.Memory.Weights), deviceText(s.Device))
 		}
 	})
-	fmt.Fprintf(w, "\n**%s**\n\n%s µs in layers, %s µs between layers. %s.\n\n", endToEnd(d), signedUS(d.Layers), signedUS(d.Between), judged(d))
+	fmt.Fprintf(w, "\n**%s**\n\n%s. %s.\n\n", endToEnd(d), inLayers(d), judged(d))
 	for _, line := range slices.Concat(d.Notes, []string{commonText(d)}, sourceLines(d)) {
 		if line != "" {
 			fmt.Fprintf(w, "- %s\n", line)

@@ -112,7 +112,7 @@ func TestFirstFrame(t *testing.T) {
 	}
 	app.Init()
 	app.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
-	if out := ansi.Strip(app.Content()); strings.Contains(out, "opening the model") || !strings.Contains(out, "sum of layers") {
+	if out := ansi.Strip(app.Content()); strings.Contains(out, "opening the model") || !strings.Contains(out, "in layers") {
 		t.Errorf("the first frame of a replay is\n%s", out)
 	}
 }

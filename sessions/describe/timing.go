@@ -206,9 +206,7 @@ func (t *Times) Report(live, estimated bool) *report.Timings {
 			r.Layers[i].Share = float64(r.Layers[i].Median) / float64(r.SumMedian)
 		}
 	}
-	if r.SumMedian > 0 {
-		r.Gap = r.EndToEnd.Median - r.SumMedian
-	}
+	r.Gap, r.GapRuns = report.GapOf(t.Latency, t.steps)
 	r.Forks = t.forks.report(t.plan)
 	t.withRoofline(r)
 	return r

@@ -35,10 +35,11 @@ func Of(a, b Side) (*report.Diff, error) {
 		if ta.SumMedian > 0 {
 			c.Share = float64(c.Delta) / float64(ta.SumMedian)
 		}
-		d.Layers += c.Delta
+		d.Medians += c.Delta
 		d.Groups = append(d.Groups, c)
 	}
-	d.Between = d.EndToEnd.Delta - d.Layers
+	d.Between = tb.Gap - ta.Gap
+	d.Layers = d.EndToEnd.Delta - d.Between
 	o := newOccasions(d.Groups, alike(a.Snapshot, b.Snapshot))
 	judge(d.Groups, o, ta.Estimated && tb.Estimated)
 	d.Common = common(d.Groups, o)

@@ -27,8 +27,10 @@ func snapshot(precision config.Precision, end time.Duration, layers ...report.La
 	s.Timings.EndToEnd.Median, s.Timings.MedianLow, s.Timings.MedianHigh = end, end*99/100, end*101/100
 	s.Memory = &report.Memory{MemoryNumbers: report.MemoryNumbers{Peak: int(end)}}
 	s.Accuracy = &report.Accuracy{}
+	s.Timings.Gap = end
 	for _, l := range layers {
 		s.Timings.SumMedian += l.Median
+		s.Timings.Gap -= l.Median
 		s.Model.Layers = append(s.Model.Layers, report.Layer{Name: l.From[0]})
 		s.Accuracy.Layers = append(s.Accuracy.Layers, report.LayerError{Name: l.Name, Accumulated: report.Errors{SQNR: float64(l.Median / us)}})
 	}
@@ -76,6 +78,22 @@ func TestOf(t *testing.T) {
 	}
 	if x, y := d.Groups[1].Bytes(); x != 200 || y != 100 {
 		t.Errorf("bytes %v, %v", x, y)
+	}
+}
+
+// TestBetween takes what lies between layers from both sides' gaps: where runs vary, the layers' medians do not make the latency, and
+// what is missing lies in layers all the same.
+func TestBetween(t *testing.T) {
+	a := snapshot(config.FP32, 1000*us, layer("c", "f32", "conv", 900*us, "c"))
+	b := snapshot(config.FP32, 3000*us, layer("c", "f32", "conv", 1200*us, "c"))
+	b.Timings.Gap = 140 * us
+	d, err := Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: b})
+	if err != nil || d.Between != 40*us || d.Layers != 1960*us || d.Medians != 300*us || !d.Apart() {
+		t.Errorf("%+v, %v", d, err)
+	}
+	b.Timings.Gap = 1800 * us
+	if d, err = Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: b}); err != nil || d.Layers != 300*us || d.Apart() {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
 

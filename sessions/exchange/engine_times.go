@@ -79,7 +79,11 @@ func (e *Engine) endToEnd(t *report.Timings) {
 	t.RecentE2E = newest(samples)
 	i := compare.IntervalOf(samples)
 	t.MedianLow, t.MedianHigh = time.Duration(i.Low), time.Duration(i.High)
-	if t.SumMedian > 0 {
+	layers := make([][]time.Duration, len(e.Profile))
+	for i, r := range e.Profile {
+		layers[i] = r.Samples
+	}
+	if t.Gap, t.GapRuns = report.GapOf(e.runs, layers); t.GapRuns == 0 && t.SumMedian > 0 {
 		t.Gap = t.EndToEnd.Median - t.SumMedian
 	}
 }

@@ -36,6 +36,9 @@ func TestOldRecording(t *testing.T) {
 		if s.Timings.EndToEnd.Median <= 0 || s.Memory.Peak <= 0 || len(s.Calibration.Tensors) == 0 || s.Calibration.Tensors[0].By[0].Amax <= 0 || s.Accuracy.Outputs[0].SQNR <= 0 {
 			t.Errorf("state %d has reports without numbers", i)
 		}
+		if tm := s.Timings; tm.GapRuns == 0 || max(tm.Gap, -tm.Gap) > tm.EndToEnd.Median/5 {
+			t.Errorf("state %d: a gap of %v in %v, by %d runs", i, tm.Gap, tm.EndToEnd.Median, tm.GapRuns)
+		}
 		if _, err := report.MarshalOutput(s); err != nil {
 			t.Errorf("state %d: %v", i, err)
 		}

@@ -10,8 +10,9 @@ type Diff struct {
 	A, B DiffSide
 
 	EndToEnd TimeChange
-	Layers   time.Duration // of EndToEnd.Delta, what the groups make: the sum of their changes
-	Between  time.Duration // and the remainder, which no layer accounts for
+	Between  time.Duration // of EndToEnd.Delta, what lies between layers: the difference of both sides' gaps
+	Layers   time.Duration // and what is spent in layers, the remainder
+	Medians  time.Duration // the sum of the groups' changes, apart from Layers where runs vary: medians do not add up
 	Groups   []LayerChange // of layers that compute the same source layers; the largest change of time first
 	Common   *CommonChange // nil where too few layers have the same kernels
 
@@ -84,6 +85,13 @@ type LayerChange struct {
 	// Least is the change that counts where a side tells times in such steps that it is more than LeastDelta.
 	Least       time.Duration `json:",omitempty"`
 	Significant bool          // Q is within the diff's rate, and the change is 2 % and 0.25 µs at least; or nothing was measured and they differ
+}
+
+// Apart reports whether the groups' changes do not add up to what layers make of the latency: where the difference is more than a
+// tenth of that, and counts.
+func (d *Diff) Apart() bool {
+	rest := d.Layers - d.Medians
+	return max(rest, -rest) > max(LeastDelta, max(d.Layers, -d.Layers)/10, max(d.EndToEnd.A, d.EndToEnd.B)/100)
 }
 
 // LeastDelta and LeastRatio are the changes of time that count: less is noise however sure it is.

@@ -13,7 +13,8 @@ type Timings struct {
 	Samples    int
 	EndToEnd   Latency
 	SumMedian  time.Duration   // of the layers' medians
-	Gap        time.Duration   // EndToEnd.Median - SumMedian; 0 where layers were not timed
+	Gap        time.Duration   // what runs take from end to end beyond their layers, see [GapOf]; 0 where layers were not timed
+	GapRuns    int             `json:",omitempty"` // of which it is the median; 0: no single runs are known, it is EndToEnd.Median - SumMedian
 	Layers     []LayerTiming   // in order of execution, timed one behind the other
 	Live       bool            // still being measured, or stopped before that was over
 	RecentE2E  []time.Duration `output:"recent_end_to_end"`

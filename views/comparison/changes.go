@@ -259,7 +259,11 @@ func drawTotals(c *ui.Canvas, d *report.Diff) {
 	c.FitClauses(x, 0, c.W-x-1, style, verdict)
 	x = c.Text(1, 1, ui.Muted, "  = ")
 	x = c.Text(x, 1, ui.Plain, withSign(d.Layers))
-	x = c.Text(x, 1, ui.Muted, " in layers, ")
+	x = c.Text(x, 1, ui.Muted, " in layers")
+	if d.Apart() {
+		x = c.Text(x, 1, ui.Warn, " (their medians "+withSign(d.Medians)+")")
+	}
+	x = c.Text(x, 1, ui.Muted, ", ")
 	x = c.Text(x, 1, ui.Plain, withSign(d.Between))
 	x = c.Text(x, 1, ui.Muted, " between them")
 	if d.Common != nil && math.Abs(d.Common.Ratio-1) >= 0.02 {

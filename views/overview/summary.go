@@ -83,7 +83,7 @@ func summaryFacts(s *report.Snapshot) ui.Facts {
 		{Name: "latency", Value: ui.Duration(e.Median), Style: ui.Bold, Note: basis},
 		{Name: "p99", Value: ui.Duration(e.P99), Note: fmt.Sprintf("%s to %s", ui.Duration(e.Min), ui.Duration(e.Max))},
 		{Name: "throughput", Value: ui.Number(o.Throughput) + "/s", Note: fmt.Sprintf("items, batch %d", o.Batch)},
-		{Name: "sum of layers", Value: ui.Duration(t.SumMedian), Note: gapText(t)},
+		{Name: "in layers", Value: ui.Duration(t.InLayers()), Note: gapText(t)},
 		{Name: "launches", Value: ui.Count(o.Launches), Note: countsNote(o.Counts)},
 	}
 	facts = append(facts, splitFacts(t.Inference)...)

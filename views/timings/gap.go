@@ -15,13 +15,13 @@ const (
 	belowZeroShort = "separate runs" // where there is no room
 )
 
-// drawGap states how the sum of the layers' medians compares with the latency from end to end, as a line and as a bar.
+// drawGap states what of the latency from end to end is spent in layers, as a line and as a bar.
 func drawGap(c *ui.Canvas, t *report.Timings) {
 	e := t.EndToEnd
 	x := c.Text(1, 0, ui.Muted, "end to end ")
 	x = c.Text(x, 0, ui.Bold, ui.Duration(e.Median))
 	x = c.Text(x, 0, ui.Muted, " = ")
-	x = c.Text(x, 0, ui.Plain, ui.Duration(t.SumMedian))
+	x = c.Text(x, 0, ui.Plain, ui.Duration(t.InLayers()))
 	if t.Summed && e.Count == 0 {
 		c.FitClauses(x, 0, c.W-x-1, ui.Muted, " in layers: no times of whole inferences were given")
 		return
@@ -58,13 +58,13 @@ func drawGap(c *ui.Canvas, t *report.Timings) {
 		}
 	}
 	c.FitClauses(x, 0, c.W-x-1, ui.Muted, fmt.Sprintf("%s, p99 %s, CV %s", why, ui.Duration(e.P99), words.Percent(e.CV)))
-	total := max(float64(e.Median), float64(t.SumMedian))
+	total := max(float64(e.Median), float64(t.InLayers()))
 	at := 1.0
 	for i, l := range t.Layers {
 		if total <= 0 {
 			break
 		}
-		end := at + float64(l.Median)/total*float64(c.W-2)
+		end := at + l.Share*float64(t.InLayers())/total*float64(c.W-2)
 		c.Fill(ui.Rect{X: int(at), Y: 1, W: int(end) - int(at), H: 1}, c.Glyphs().Fill(i%2), pane.PrecisionStyle(l.Precision))
 		at = end
 	}

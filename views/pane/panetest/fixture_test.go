@@ -109,7 +109,7 @@ func settleTimes(s *report.Snapshot) {
 	}
 	t.Samples = 200
 	t.EndToEnd = Around(t.SumMedian*27/25, 200)
-	t.Gap = t.EndToEnd.Median - t.SumMedian
+	t.Gap, t.GapRuns = t.EndToEnd.Median-t.SumMedian, 200
 	t.MedianLow, t.MedianHigh, t.Beside = 0, 0, nil // as of too few samples
 	t.RecentE2E = samples("end to end", t.EndToEnd.Median)
 	t.Inference = &report.InferenceSplit{Samples: 50, InPlace: true, H2D: 900 * time.Nanosecond, Compute: t.EndToEnd.Median,
