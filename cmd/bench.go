@@ -244,7 +244,7 @@ func writeLatency(w io.Writer, snap *report.Snapshot) {
 	} else {
 		fmt.Fprintf(w, "latency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n", ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
 	}
-	fmt.Fprintf(w, "%sthroughput: %.1f items/s%s\n", estimatedMark(t.Estimated), v.Throughput, map[bool]string{false: ", by the mean latency"}[t.Estimated])
+	fmt.Fprintf(w, "%sthroughput: %.1f items/s, at the median latency\n", estimatedMark(t.Estimated), v.Throughput)
 	if s := t.Inference; s != nil {
 		fmt.Fprintf(w, "split µs: %s\n", splitText(s))
 	}

@@ -142,6 +142,7 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		rows = append(rows, append(row, ms(p.Latency.Median), ms(p.Latency.P99), fmt.Sprintf("%.1f", p.Throughput), bar(p.Throughput/max(most, 1e-9), 30), bytesText(p.MemoryBytes), mark))
 	}
 	writeTable(w, header, rows)
+	fmt.Fprintln(w, "items/s are those of the median latency, which is what a limit is of")
 	held := 0
 	for _, p := range s.Points {
 		held = max(held, p.HeldBytes/max(1, p.Contexts))

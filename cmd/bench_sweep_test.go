@@ -3,6 +3,7 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,6 +73,7 @@ func TestSweep(t *testing.T) {
 				Memory_bytes, Held_bytes int
 				Best, Within_limit       bool
 				Throughput_items_per_s   float64
+				Latency                  struct{ Median_ms float64 }
 			}
 		}
 		if err != nil || json.Unmarshal([]byte(out), &got) != nil || len(got.Points) != 4 || got.Axes[0].Name != "batch" || len(got.Config.Max_shapes) != 1 {
@@ -81,6 +83,9 @@ func TestSweep(t *testing.T) {
 		for i, p := range got.Points {
 			if p.Values[0] != 1<<i || p.Batch != 1<<i || p.Memory_bytes <= before || p.Memory_bytes > p.Held_bytes || !p.Within_limit || p.Throughput_items_per_s <= 0 {
 				t.Errorf("%v", p)
+			}
+			if rate := float64(p.Batch) * 1e3 / p.Latency.Median_ms; math.Abs(p.Throughput_items_per_s/rate-1) > 1e-9 {
+				t.Errorf("%g items/s at a median of %g ms, batch %d", p.Throughput_items_per_s, p.Latency.Median_ms, p.Batch)
 			}
 			if (p.Profile == 1) != (model != nil && p.Batch > 4) {
 				t.Errorf("batch %d is of profile %d", p.Batch, p.Profile)

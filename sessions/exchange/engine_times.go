@@ -149,10 +149,9 @@ func (e *Engine) overview(t *report.Timings) *report.Overview {
 		o.Memory.Weights += int(l.weights())
 	}
 	o.Launches = o.Steps - o.InMemory
-	if mean := t.EndToEnd.Mean.Seconds(); mean > 0 {
-		o.Throughput = float64(e.batch) / mean
-	}
-	if n := len(e.Times); n > 1 && e.Times[n-1].End > e.Times[0].Start { // inferences that overlap
+	o.Throughput = t.EndToEnd.Rate(e.batch)
+	if n := len(e.Times); n > 1 && e.Times[n-1].End > e.Times[0].Start {
+		o.Overlapped = true
 		o.Throughput = float64(n*e.batch) / (e.Times[n-1].End - e.Times[0].Start).Seconds()
 	}
 	byTime := slices.Clone(t.Layers)

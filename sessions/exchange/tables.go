@@ -235,7 +235,11 @@ func facts(s *report.Snapshot) (list [][2]string) {
 		add("latency", "%s ms, %s", number(t.EndToEnd.Median.Seconds()*1e3), basis)
 	}
 	if o := s.Overview; o != nil {
-		add("throughput", "%s items/s at batch %d", number(o.Throughput), o.Batch)
+		basis := "at the median latency"
+		if o.Overlapped {
+			basis = "by the time of all, which overlap"
+		}
+		add("throughput", "%s items/s at batch %d, %s", number(o.Throughput), o.Batch, basis)
 		add("launches", "%s, %s", o.Counts.Text(), o.Counts.Of())
 	}
 	if m := s.Memory; m != nil {

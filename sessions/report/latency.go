@@ -9,6 +9,15 @@ type Latency struct {
 	CV                                    float64 // standard deviation over mean
 }
 
+// Rate returns how many items a second inferences of so many make, one after the other at the median latency: what a few that were
+// disturbed take does not count in the one figure and not in the other.
+func (l *Latency) Rate(items int) float64 {
+	if l.Median <= 0 {
+		return 0
+	}
+	return float64(items) / l.Median.Seconds()
+}
+
 // UnstableCV is the coefficient of variation over which a latency is called unstable, as trtexec does.
 const UnstableCV = 0.025
 

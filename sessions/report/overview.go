@@ -5,7 +5,8 @@ import "time"
 // Overview sums an engine up (trtui inspect engine).
 type Overview struct {
 	Latency    Latency
-	Throughput float64 `unit:"items_per_s"` // items over the time that all inferences took
+	Throughput float64 `unit:"items_per_s"` // at the median latency; of inferences that overlap, items over the time of all
+	Overlapped bool    `json:",omitempty"`  // inferences overlap, as trtexec's do
 	Batch      int
 	Split      []SplitEntry // time by precision
 	Top        []TopLayer   // by time

@@ -20,9 +20,7 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Counts: describe.Counts(p, source),
 		Memory: report.MemoryNumbers{Peak: m.Peak, Naive: m.Naive, LowerBound: m.LowerBound, IO: m.IO, Workspace: m.Workspace, Weights: m.Weights},
 	}
-	if t.EndToEnd.Mean > 0 {
-		r.Throughput = float64(t.BatchItems) / t.EndToEnd.Mean.Seconds()
-	}
+	r.Throughput = t.EndToEnd.Rate(t.BatchItems)
 	byTime := slices.Clone(t.Layers)
 	slices.SortStableFunc(byTime, func(a, b report.LayerTiming) int { return int(b.Median - a.Median) })
 	for _, l := range byTime[:min(10, len(byTime))] {

@@ -199,9 +199,6 @@ func (m *timing) Point(ctx context.Context, c *run.ExecutionContext, at *run.Pla
 
 // summed returns the point of a plan at its extents, with its latency.
 func summed(p *run.Plan, l report.Latency) report.SweepPoint {
-	point := report.SweepPoint{Batch: model.BatchOf(p), Latency: l, MemoryBytes: p.LiveBytes()}
-	if l.Mean > 0 {
-		point.Throughput = float64(point.Batch) / l.Mean.Seconds()
-	}
-	return point
+	batch := model.BatchOf(p)
+	return report.SweepPoint{Batch: batch, Latency: l, Throughput: l.Rate(batch), MemoryBytes: p.LiveBytes()}
 }

@@ -82,7 +82,7 @@ func summaryFacts(s *report.Snapshot) ui.Facts {
 	facts := ui.Facts{
 		{Name: "latency", Value: ui.Duration(e.Median), Style: ui.Bold, Note: basis},
 		{Name: "p99", Value: ui.Duration(e.P99), Note: fmt.Sprintf("%s to %s", ui.Duration(e.Min), ui.Duration(e.Max))},
-		{Name: "throughput", Value: ui.Number(o.Throughput) + "/s", Note: fmt.Sprintf("items, batch %d", o.Batch)},
+		{Name: "throughput", Value: ui.Number(o.Throughput) + "/s", Note: throughputNote(o)},
 		{Name: "in layers", Value: ui.Duration(t.InLayers()), Note: gapText(t)},
 		{Name: "launches", Value: ui.Count(o.Launches), Note: countsNote(o.Counts)},
 	}
@@ -115,6 +115,15 @@ func summaryFacts(s *report.Snapshot) ui.Facts {
 	}
 	facts = slices.DeleteFunc(facts, func(f ui.Fact) bool { return slices.Contains(unknown, f.Name) })
 	return facts
+}
+
+// throughputNote says of what the throughput is, and by which latency.
+func throughputNote(o *report.Overview) string {
+	note := fmt.Sprintf("items, batch %d, at the median", o.Batch)
+	if o.Overlapped {
+		note = fmt.Sprintf("items, batch %d, of overlapping inferences", o.Batch)
+	}
+	return note
 }
 
 // parametersNote counts the elements of constants, where that is known.

@@ -40,10 +40,12 @@ func newPointsView(look *ui.Look, of over) *pointsView {
 	at := func(r int) *report.SweepPoint { return &v.points()[r] }
 	v.table.Columns = []ui.Column{
 		{Title: [...]string{"shapes", "shapes", "contexts"}[of], Width: 8, Flex: 1, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.name(r)} }},
-		{Title: "latency", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.Median)} },
+		{Title: "median", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.Median)} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Latency.Median, at(b).Latency.Median) }},
 		{Title: "p99", Width: 9, Priority: 3, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.P99), Style: ui.Muted} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Latency.P99, at(b).Latency.P99) }},
+		{Title: "CV", Width: 6, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return spread(&at(r).Latency) },
+			Order: func(a, b int) int { return cmp.Compare(at(a).Latency.CV, at(b).Latency.CV) }},
 		{Title: "items/s", Width: 8, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Number(at(r).Throughput)} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Throughput, at(b).Throughput) }},
 		{Title: "", Width: 8, Flex: 2, Priority: 2, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
@@ -84,6 +86,15 @@ func (v *pointsView) name(row int) string {
 		return "all"
 	}
 	return [...]string{"least", "best", "largest"}[row]
+}
+
+// spread is by how much a latency varies, which is by how much one may err that ranks points.
+func spread(l *report.Latency) ui.Cell {
+	style := ui.Muted
+	if l.Unstable() {
+		style = ui.Warn
+	}
+	return ui.Cell{Text: words.Percent(l.CV), Style: style}
 }
 
 // allowed returns the longest latency that is allowed; 0: any.

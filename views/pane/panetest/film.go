@@ -107,7 +107,7 @@ func Served() *report.Runtime {
 		l := report.Latency{Count: 40, Median: time.Duration(batch*length) * 10 * time.Microsecond}
 		l.Mean, l.P99 = l.Median*21/20, l.Median*5/4
 		return report.SweepPoint{Values: []int{length}, Shapes: shape(batch, length), Batch: batch, Latency: l,
-			Throughput: float64(batch) / l.Mean.Seconds(), MemoryBytes: batch * length << 10, HeldBytes: 8 * 512 << 10}
+			Throughput: l.Rate(batch), MemoryBytes: batch * length << 10, HeldBytes: 8 * 512 << 10}
 	}
 	both := func(axis int) []report.RuntimePlace {
 		return []report.RuntimePlace{{Input: "ids", Axis: axis}, {Input: "mask", Axis: axis}}

@@ -117,7 +117,7 @@ func settleTimes(s *report.Snapshot) {
 	settleOverview(s)
 	for i := range s.Runtime.Points {
 		p := &s.Runtime.Points[i]
-		p.Latency, p.Throughput = t.EndToEnd, float64(p.Batch)/t.EndToEnd.Mean.Seconds()
+		p.Latency, p.Throughput = t.EndToEnd, t.EndToEnd.Rate(p.Batch)
 	}
 	s.Calibration.Elapsed = 230 * time.Millisecond
 	for i := range s.Tactics.Layers {
@@ -141,7 +141,7 @@ func settleTimes(s *report.Snapshot) {
 
 func settleOverview(s *report.Snapshot) {
 	o, t := s.Overview, s.Timings
-	o.Latency, o.Throughput, o.BuildTime, o.Badges = t.EndToEnd, 1/t.EndToEnd.Mean.Seconds(), 412*time.Millisecond, nil
+	o.Latency, o.Throughput, o.BuildTime, o.Badges = t.EndToEnd, t.EndToEnd.Rate(1), 412*time.Millisecond, nil
 	for i := range o.Split {
 		o.Split[i].Time = 0
 		for _, l := range t.Layers {
