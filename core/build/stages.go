@@ -185,11 +185,7 @@ func holdable(t *graph.Tensor) bool {
 // isCounted reports whether a layer counts the extent of a tensor. Such are held to the end: whatever is computed of them once more is then
 // as large as what was.
 func isCounted(t *graph.Tensor) bool {
-	if t.Producer == nil {
-		return false
-	}
-	_, ok := t.Producer.Counted()
-	return ok
+	return t.Producer != nil && t.Producer.Counts()
 }
 
 // holds reports whether a tensor is held.

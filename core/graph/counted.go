@@ -21,13 +21,16 @@ type Counting struct {
 	Most   symbolic.Dim
 }
 
-// Counted returns the extent of its outputs that the elements of l's inputs decide on.
-func (l *Layer) Counted() (Counting, bool) {
+// Counted returns the extents of its outputs that the elements of l's inputs decide on.
+func (l *Layer) Counted() []Counting {
 	if l.Op.Counted == nil {
-		return Counting{}, false
+		return nil
 	}
 	return l.Op.Counted(l)
 }
+
+// Counts reports whether there are such extents.
+func (l *Layer) Counts() bool { return len(l.Counted()) > 0 }
 
 // Of returns the extent of what was written to v, the output that it is read off, whose shape has room for the most.
 func (c Counting) Of(v numeric.Value) int {
@@ -47,7 +50,7 @@ func (c Counting) Of(v numeric.Value) int {
 // counted returns the network's layers of which an extent is counted, and those inside its layers.
 func (n *Network) counted() (list []*Layer) {
 	for _, l := range n.AllLayers() {
-		if _, ok := l.Counted(); ok {
+		if l.Counts() {
 			list = append(list, l)
 		}
 	}
@@ -57,8 +60,9 @@ func (n *Network) counted() (list []*Layer) {
 // CountSymbols returns the symbols of counted extents, in the order of the layers that count.
 func (n *Network) CountSymbols() (list []string) {
 	for _, l := range n.counted() {
-		c, _ := l.Counted()
-		list = append(list, c.Symbol)
+		for _, c := range l.Counted() {
+			list = append(list, c.Symbol)
+		}
 	}
 	return list
 }
@@ -74,12 +78,35 @@ func (n *Network) Counts(env map[string]int) map[string]int {
 		env = map[string]int{}
 	}
 	for _, l := range list {
-		c, _ := l.Counted()
-		if _, ok := env[c.Symbol]; !ok {
-			env[c.Symbol] = max(0, c.Most.Eval(env))
+		for _, c := range l.Counted() {
+			if _, ok := env[c.Symbol]; !ok {
+				env[c.Symbol] = max(0, c.Most.Eval(env))
+			}
 		}
 	}
 	return env
+}
+
+// Recounted returns env with what l has counted, for whose outputs v is asked. What later layers count may be less then.
+func (n *Network) Recounted(l *Layer, env map[string]int, v func(output int) (numeric.Value, error)) (map[string]int, error) {
+	env = maps.Clone(env)
+	for _, c := range l.Counted() {
+		out, err := v(c.Output)
+		if err != nil {
+			return nil, err
+		}
+		env[c.Symbol] = c.Of(out)
+	}
+	later := false
+	for _, other := range n.counted() {
+		if later {
+			for _, c := range other.Counted() {
+				delete(env, c.Symbol)
+			}
+		}
+		later = later || other == l
+	}
+	return n.Counts(env), nil
 }
 
 // checkCounts returns an error where a symbol stands for two counts, or for one and an extent of an input.
@@ -100,11 +127,12 @@ func (n *Network) checkCounts() error {
 		}
 	}
 	for _, l := range list {
-		c, _ := l.Counted()
-		if symbols[c.Symbol] {
-			return fmt.Errorf("layer %s (%s): the symbol %s stands for another extent already", l.Name, l.Op.Name, c.Symbol)
+		for _, c := range l.Counted() {
+			if symbols[c.Symbol] {
+				return fmt.Errorf("layer %s (%s): the symbol %s stands for another extent already", l.Name, l.Op.Name, c.Symbol)
+			}
+			symbols[c.Symbol] = true
 		}
-		symbols[c.Symbol] = true
 	}
 	return nil
 }
@@ -146,7 +174,7 @@ func countSymbol(node string) string {
 // writeCounted sets a result to what was counted, -1 behind it.
 func writeCounted(l *Layer, out numeric.Value, list []int64) error {
 	dst := out.I64()
-	if _, ok := l.Counted(); len(list) > len(dst) || !ok && len(list) < len(dst) {
+	if len(list) > len(dst) || !l.Counts() && len(list) < len(dst) {
 		return fmt.Errorf("%d elements are found, the shape of the result is %v", len(list), out.Dims)
 	}
 	for i := copy(dst, list); i < len(dst); i++ {

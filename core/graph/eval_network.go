@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -102,8 +101,10 @@ func (e *evaluation) layer(l *Layer) ([]numeric.Value, error) {
 	if err := l.Eval(in, out); err != nil {
 		return nil, err
 	}
-	if c, ok := l.Counted(); ok {
-		e.count(c, l, out)
+	if l.Counts() {
+		if err := e.count(l, out); err != nil {
+			return nil, err
+		}
 	}
 	for i, t := range l.Outputs {
 		e.values[t] = out[i]
@@ -111,23 +112,16 @@ func (e *evaluation) layer(l *Layer) ([]numeric.Value, error) {
 	return out, nil
 }
 
-// count sets an extent to what was counted: of the outputs, and of all that follows.
-func (e *evaluation) count(c Counting, l *Layer, out []numeric.Value) {
+// count sets extents to what was counted: of the outputs, and of all that follows.
+func (e *evaluation) count(l *Layer, out []numeric.Value) (err error) {
 	e.counts = true
-	e.env = maps.Clone(e.env)
-	e.env[c.Symbol] = c.Of(out[c.Output])
-	later := false
-	for _, o := range e.network.counted() { // what they can be may be less now
-		if other, _ := o.Counted(); later {
-			delete(e.env, other.Symbol)
-		}
-		later = later || o == l
+	if e.env, err = e.network.Recounted(l, e.env, func(i int) (numeric.Value, error) { return out[i], nil }); err != nil {
+		return err
 	}
-	e.env = e.network.Counts(e.env)
 	for i, t := range l.Outputs {
-		dims := symbolic.Eval(t.Dims, e.env)
-		out[i] = out[i].First(dims)
+		out[i] = out[i].First(symbolic.Eval(t.Dims, e.env))
 	}
+	return nil
 }
 
 // spent counts a layer's uses of its inputs, and returns those that no other layer needs.

@@ -49,9 +49,9 @@ type Op struct {
 	// in turn are the last axis of the indices. Nil for ops without indices.
 	Chosen func(l *Layer) []symbolic.Dim
 
-	// Counted says of which extent of output 0 the elements of the inputs decide; ok is false where none does. Nil for ops whose
-	// shapes follow from shapes. See [Counting].
-	Counted func(l *Layer) (c Counting, ok bool)
+	// Counted says of which extents of the outputs the elements of the inputs decide, if of any. Nil for ops whose shapes follow
+	// from shapes. See [Counting].
+	Counted func(l *Layer) []Counting
 
 	// Details tells of a layer what a person asks of this op and its attributes do not say; nil where they say all.
 	Details func(l *Layer, env map[string]int) []Detail

@@ -94,16 +94,16 @@ func (l *Layer) Trips() (n symbolic.Dim, certain, known bool) {
 }
 
 // countedLoop counts the iterations of a loop that data end, by their numbers, which it gathers last.
-func countedLoop(l *Layer) (Counting, bool) {
+func countedLoop(l *Layer) []Counting {
 	a := l.Attrs.(LoopAttrs)
 	if a.Count == "" || !a.gathersNumbers() {
-		return Counting{}, false
+		return nil
 	}
 	n, certain, known := l.Trips()
 	if most, fixed := n.IsConst(); certain || !known || fixed && most > MaxIterations {
-		return Counting{}, false
+		return nil
 	}
-	return Counting{Symbol: a.Count, Output: len(l.Outputs) - 1, Most: n}, true
+	return []Counting{{Symbol: a.Count, Output: len(l.Outputs) - 1, Most: n}}
 }
 
 // loopAttrs are those of a loop of the given name, which counts its iterations if it gathers their numbers last.
@@ -233,11 +233,11 @@ func (l *Layer) inferGathered(first int, each []*Tensor, axes func(i, rank int) 
 	}
 	n, certain, known := l.Trips()
 	if !known || !certain {
-		c, counted := l.Counted()
-		if most, fixed := n.IsConst(); !counted {
+		counted := l.Counted()
+		if most, fixed := n.IsConst(); len(counted) == 0 {
 			return &UncountedError{first, known && !(fixed && most > MaxIterations)}
 		}
-		n = symbolic.Symbol(c.Symbol)
+		n = symbolic.Symbol(counted[0].Symbol)
 	}
 	for i, t := range each {
 		axis := 0
@@ -294,7 +294,7 @@ func evalLoop(l *Layer, in, out []numeric.Value) error {
 	if err := gathered.give(out[a.Carried:]); err != nil {
 		return err
 	}
-	if _, ok := l.Counted(); ok {
+	if l.Counts() {
 		numbers := out[len(out)-1].I64()
 		for i := done; i < len(numbers); i++ {
 			numbers[i] = -1

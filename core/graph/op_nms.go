@@ -27,10 +27,10 @@ var NonMaxSuppression = &Op{
 	Moves: computed,
 	FLOPs: elementFLOPs(4),
 	Infer: inferSuppression,
-	Counted: func(l *Layer) (Counting, bool) {
+	Counted: func(l *Layer) []Counting {
 		a, scores := l.Attrs.(NonMaxSuppressionAttrs), l.Inputs[1]
 		if _, err := l.knownSelection(); err == nil || a.Count == "" {
-			return Counting{}, false
+			return nil
 		}
 		each := scores.Dims[2]
 		if t := l.Input(2); t == nil {
@@ -38,7 +38,7 @@ var NonMaxSuppression = &Op{
 		} else if v, err := t.determined(); err == nil && v.Len() == 1 && v.Type == numeric.I64 {
 			each = each.Min(symbolic.Const(int(max(0, min(maxExtent, v.I64()[0])))))
 		}
-		return Counting{Symbol: a.Count, Most: scores.Dims[0].Mul(scores.Dims[1]).Mul(each)}, true
+		return []Counting{{Symbol: a.Count, Most: scores.Dims[0].Mul(scores.Dims[1]).Mul(each)}}
 	},
 	Eval: func(l *Layer, in, out []numeric.Value) error {
 		var list []int64
@@ -75,8 +75,8 @@ func inferSuppression(l *Layer) error {
 		}
 	}
 	l.Outputs[0].Type = numeric.I64
-	if c, ok := l.Counted(); ok {
-		l.Outputs[0].Dims = []symbolic.Dim{symbolic.Symbol(c.Symbol), symbolic.Const(3)}
+	if l.Counts() {
+		l.Outputs[0].Dims = []symbolic.Dim{symbolic.Symbol(l.Attrs.(NonMaxSuppressionAttrs).Count), symbolic.Const(3)}
 		return nil
 	}
 	in, err := l.knownSelection()

@@ -18,12 +18,12 @@ var NonZero = &Op{
 	Class: ClassReduction, Inputs: []Role{Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: elementFLOPs(1),
-	Counted: func(l *Layer) (Counting, bool) {
+	Counted: func(l *Layer) []Counting {
 		a, x := l.Attrs.(NonZeroAttrs), l.Inputs[0]
 		if _, err := x.determined(); err == nil || a.Count == "" || len(x.Dims) == 0 {
-			return Counting{}, false
+			return nil
 		}
-		return Counting{Symbol: a.Count, Axis: 1, Most: productOf(x.Dims)}, true
+		return []Counting{{Symbol: a.Count, Axis: 1, Most: productOf(x.Dims)}}
 	},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -31,8 +31,8 @@ var NonZero = &Op{
 			return err
 		}
 		l.Outputs[0].Type = numeric.I64
-		if c, ok := l.Counted(); ok {
-			l.Outputs[0].Dims = []symbolic.Dim{symbolic.Const(len(x.Dims)), symbolic.Symbol(c.Symbol)}
+		if l.Counts() {
+			l.Outputs[0].Dims = []symbolic.Dim{symbolic.Const(len(x.Dims)), symbolic.Symbol(l.Attrs.(NonZeroAttrs).Count)}
 			return nil
 		}
 		v, err := l.determined(0)

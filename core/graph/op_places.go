@@ -21,9 +21,9 @@ var Places = &Op{
 	Class: ClassReduction, Inputs: []Role{Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: noFLOPs,
-	Counted: func(l *Layer) (Counting, bool) {
+	Counted: func(l *Layer) []Counting {
 		a := l.Attrs.(PlacesAttrs)
-		return Counting{Symbol: a.Count, Most: symbolic.Const(a.Most)}, true
+		return []Counting{{Symbol: a.Count, Most: symbolic.Const(a.Most)}}
 	},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)

@@ -73,15 +73,15 @@ var StringSplit = &Op{
 	Class: ClassReduction, Inputs: []Role{Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: noFLOPs,
-	Counted: func(l *Layer) (Counting, bool) {
+	Counted: func(l *Layer) []Counting {
 		a := l.Attrs.(StringSplitAttrs)
 		if a.Count == "" || len(l.Outputs) < 3 || l.Inputs[0] == nil {
-			return Counting{}, false
+			return nil
 		}
 		if _, err := l.Inputs[0].determined(); err == nil {
-			return Counting{}, false
+			return nil
 		}
-		return Counting{Symbol: a.Count, Output: 2, Most: symbolic.Const(a.most())}, true
+		return []Counting{{Symbol: a.Count, Output: 2, Most: symbolic.Const(a.most())}}
 	},
 	Infer: func(l *Layer) error {
 		x, err := l.needStrings(0)
@@ -93,8 +93,8 @@ var StringSplit = &Op{
 			return fmt.Errorf("%d splits, and %d parts at most", a.Splits, a.most())
 		}
 		var many symbolic.Dim
-		if c, ok := l.Counted(); ok {
-			many = symbolic.Symbol(c.Symbol)
+		if l.Counts() {
+			many = symbolic.Symbol(a.Count)
 		} else {
 			v, err := l.determined(0)
 			if err != nil {

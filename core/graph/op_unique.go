@@ -28,23 +28,23 @@ var Unique = &Op{
 	Class: ClassReduction, Inputs: []Role{Data}, Memory: Written,
 	Moves: computed,
 	FLOPs: noFLOPs,
-	Counted: func(l *Layer) (Counting, bool) {
+	Counted: func(l *Layer) []Counting {
 		a, x := l.Attrs.(UniqueAttrs), l.Inputs[0]
 		if x == nil || a.Count == "" || len(l.Outputs) < 2 {
-			return Counting{}, false
+			return nil
 		}
 		if _, err := x.determined(); err == nil {
-			return Counting{}, false
+			return nil
 		}
 		most := productOf(x.Dims)
 		if !a.Flat {
 			axis, err := axisIn(a.Axis, len(x.Dims))
 			if err != nil {
-				return Counting{}, false
+				return nil
 			}
 			most = x.Dims[axis]
 		}
-		return Counting{Symbol: a.Count, Output: 1, Most: most}, true
+		return []Counting{{Symbol: a.Count, Output: 1, Most: most}}
 	},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -60,8 +60,8 @@ var Unique = &Op{
 		if !a.Flat {
 			all = x.Dims[axis]
 		}
-		if c, ok := l.Counted(); ok {
-			many = symbolic.Symbol(c.Symbol)
+		if l.Counts() {
+			many = symbolic.Symbol(a.Count)
 		} else {
 			v, err := l.determined(0)
 			if err != nil && a.Count != "" && len(l.Outputs) < 2 {
@@ -89,8 +89,7 @@ var Unique = &Op{
 		a, x := l.Attrs.(UniqueAttrs), in[0]
 		u := a.find(x)
 		rows, row, inner := a.slices(x.Dims)
-		_, counted := l.Counted()
-		if n := numeric.Count(out[0].Dims); n < len(u.first)*row || n > len(u.first)*row && !counted {
+		if n := numeric.Count(out[0].Dims); n < len(u.first)*row || n > len(u.first)*row && !l.Counts() {
 			return fmt.Errorf("%d elements are found, the shape of the result is %v", len(u.first)*row, out[0].Dims)
 		}
 		size := x.Type.Size()

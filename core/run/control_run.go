@@ -314,7 +314,7 @@ func (x *control) loop(c *ExecutionContext, a *launch) error {
 		goes, done = b.mem[b.outputs[0].slot].Host[0] != 0, done+1
 	}
 	h.finish()
-	if counting, ok := x.layer.Counted(); ok {
+	for _, counting := range x.layer.Counted() {
 		numbers := numeric.View[int64](a.out[counting.Output].Host)
 		for k := done; k < len(numbers); k++ {
 			numbers[k] = -1

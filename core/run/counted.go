@@ -14,7 +14,7 @@ import (
 // counts reports whether a step counts an extent that other steps depend on.
 func (p *Plan) counts() bool {
 	for _, l := range p.Network.Layers {
-		if _, ok := l.Counted(); ok {
+		if l.Counts() {
 			return true
 		}
 	}
@@ -24,35 +24,19 @@ func (p *Plan) counts() bool {
 // Counts reports whether steps count extents, which are known once they have run; memory of the caller cannot be bound then.
 func (c *ExecutionContext) Counts() bool { return c.start != nil }
 
-// recount reads what a step has counted, and goes on with that extent.
+// recount reads what a step has counted, and goes on with those extents.
 func (c *ExecutionContext) recount(step int) error {
 	s := c.loaded.Plan.Steps[step]
-	if s.Reformat || s.Layer.Op.Counted == nil {
-		return nil
-	}
-	counting, ok := s.Layer.Counted()
-	if !ok {
+	if s.Reformat || !s.Layer.Counts() {
 		return nil
 	}
 	if err := c.stream.Wait(); err != nil {
 		return err
 	}
-	v, err := c.Read(s.Out[counting.Output])
-	if err != nil {
-		return err
-	}
 	now := c.loaded.Plan.Env()
-	env := maps.Clone(now)
-	env[counting.Symbol] = counting.Of(v)
-	later := false
-	for _, l := range c.loaded.Plan.Network.Layers { // what they can count may be less now
-		if other, ok := l.Counted(); ok && later {
-			delete(env, other.Symbol)
-		}
-		later = later || l == s.Layer
-	}
-	if env = c.loaded.Plan.Network.Counts(env); maps.Equal(env, now) {
-		return nil
+	env, err := c.loaded.Plan.Network.Recounted(s.Layer, now, func(output int) (numeric.Value, error) { return c.Read(s.Out[output]) })
+	if err != nil || maps.Equal(env, now) {
+		return err
 	}
 	f, err := c.frameOf(env)
 	if err != nil {

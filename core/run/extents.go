@@ -103,16 +103,14 @@ func (x Extents) counted(n *graph.Network) Extents {
 func (x Extents) countMost(n *graph.Network) {
 	low, high := x.ends()
 	for _, l := range n.Layers {
-		c, ok := l.Counted()
-		if !ok {
-			continue
+		for _, c := range l.Counted() {
+			if _, most := c.Most.Bounds(low, high); most < maxCounted {
+				high[c.Symbol] = max(x.Max[c.Symbol], most)
+			} else { // what it is at most is no more than a guess
+				high[c.Symbol] = max(x.Max[c.Symbol], x.Opt[c.Symbol])
+			}
+			x.Max[c.Symbol] = high[c.Symbol]
 		}
-		if _, most := c.Most.Bounds(low, high); most < maxCounted {
-			high[c.Symbol] = max(x.Max[c.Symbol], most)
-		} else { // what it is at most is no more than a guess
-			high[c.Symbol] = max(x.Max[c.Symbol], x.Opt[c.Symbol])
-		}
-		x.Max[c.Symbol] = high[c.Symbol]
 	}
 }
 

@@ -43,7 +43,7 @@ func elements(t *graph.Tensor, env map[string]int) []byte {
 func idle(n *graph.Network) map[*graph.Layer]bool {
 	list := map[*graph.Layer]bool{}
 	for _, l := range slices.Backward(n.Layers) {
-		if _, counts := l.Counted(); counts || len(l.Bodies()) > 0 {
+		if l.Counts() || len(l.Bodies()) > 0 {
 			continue
 		}
 		if !slices.ContainsFunc(l.Outputs, func(t *graph.Tensor) bool { return n.IsOutput(t) || !unread(t, list) }) {

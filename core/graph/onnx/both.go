@@ -15,8 +15,7 @@ import (
 func needsBoth(then, other *graph.Network) bool {
 	needs := false
 	for _, l := range slices.Concat(then.AllLayers(), other.AllLayers()) {
-		_, counts := l.Counted()
-		needs = needs || counts
+		needs = needs || l.Counts()
 	}
 	for i, t := range then.Outputs {
 		o := other.Outputs[i]

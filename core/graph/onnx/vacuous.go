@@ -18,8 +18,10 @@ func vacuous(condition *graph.Tensor, then, other *graph.Network) bool {
 	}
 	none := zerosOf(extent)
 	for _, l := range other.Layers {
-		if c, ok := l.Counted(); ok && none.is(c.Most) {
-			none[c.Symbol] = true
+		for _, c := range l.Counted() {
+			if none.is(c.Most) {
+				none[c.Symbol] = true
+			}
 		}
 	}
 	for i, t := range then.Outputs {

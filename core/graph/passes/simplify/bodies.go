@@ -86,8 +86,7 @@ func trimCaptures(r *pass.Rewrite, l *graph.Layer) (changed bool) {
 func dropResults(r *pass.Rewrite, l *graph.Layer) (changed bool) {
 	for i := len(l.Outputs) - 1; i >= carriedOf(l) && len(l.Outputs) > 1; i-- {
 		t := l.Outputs[i]
-		counting, counts := l.Counted()
-		if len(t.Users) > 0 || r.Network().IsOutput(t) || counts && i == counting.Output && i > carriedOf(l) {
+		if len(t.Users) > 0 || r.Network().IsOutput(t) || i > carriedOf(l) && slices.ContainsFunc(l.Counted(), func(c graph.Counting) bool { return c.Output == i }) {
 			continue
 		}
 		c := r.Candidate("unread-result", l)
