@@ -19,7 +19,7 @@ const module = "github.com/trtui/trtui/"
 var allowed = map[string][]string{
 	".": {"core/graph", "core/graph/numeric", "core/graph/onnx", "core/graph/pass", "core/graph/symbolic", "core/quant", "core/run", "core/build", "internal/host", "kernels", "kernels/cpu"},
 
-	"core/graph":                  {"core/graph/elementwise", "core/graph/numeric", "core/graph/symbolic", "internal/host"},
+	"core/graph":                  {"core/graph/elementwise", "core/graph/images", "core/graph/numeric", "core/graph/symbolic", "internal/host"},
 	"core/graph/elementwise":      {"core/graph/numeric", "core/graph/symbolic"},
 	"core/graph/onnx":             {"core/graph", "core/graph/elementwise", "core/graph/numeric", "core/graph/symbolic", "internal/host"},
 	"core/graph/pass":             {"core/graph", "core/graph/numeric", "core/graph/symbolic"},

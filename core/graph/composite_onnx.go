@@ -12,6 +12,7 @@ var onnxComposites = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"DeformConv":                        importDeformConv,
 	"Einsum":                            importEinsum,
 	"GlobalLpPool":                      importGlobalLpPool,
+	"ImageDecoder":                      importImageDecoder,
 	"LpPool":                            importLpPool,
 	"Multinomial":                       importMultinomial,
 	"NegativeLogLikelihoodLoss":         importNegativeLogLikelihood,

@@ -239,6 +239,9 @@ var defineCases = func() map[string]defineCase {
 		"TfIdfVectorizer": {"TfIdf", func(d *Definition, g given) *Tensor {
 			return d.TfIdf(g.i([]int64{3, 1, 3}, 3), TfIdfAttrs{Shortest: 1, Longest: 2, Skips: 1, Mode: "TF", Pool: []int{3, 3, 1}, Starts: []int{0, 1}, Places: []int{1, 0}})
 		}},
+		"ImageDecoder": {"ImageDecoder", func(d *Definition, g given) *Tensor {
+			return d.ImageDecoder(g.b(9), ImageDecoderAttrs{Pixels: PixelsBGR, Most: 4})
+		}},
 		"ReverseSequence": {"ReverseSequence", func(d *Definition, g given) *Tensor {
 			return d.ReverseSequence(g.x, g.i([]int64{3, 1}, 2), ReverseSequenceAttrs{Batch: 0, Time: 1})
 		}},

@@ -54,6 +54,7 @@ func Ops() OpSet {
 		Hardmax,
 		Identity,
 		If,
+		ImageDecoder,
 		InstanceNorm,
 		LayerNorm,
 		LinearAttention,

@@ -61,9 +61,10 @@ func Engine(b run.Backend) Executor {
 	}
 }
 
-// statusOf returns a case's status for an error of its executor: layers that a backend does not compute are no failure.
+// statusOf returns a case's status for an error of its executor: layers that a backend does not compute are no failure, nor is what an
+// op does not take, such as an image in a format that it does not decode.
 func statusOf(err error) Status {
-	if errors.As(err, new(*run.Unsupported)) {
+	if errors.As(err, new(*run.Unsupported)) || errors.As(err, new(*graph.UnsupportedError)) {
 		return Unsupported
 	}
 	return Failed

@@ -91,6 +91,7 @@ func Layers() []Case {
 	m.normalizationsToBytes()
 	m.tuples()
 	m.strings()
+	m.images()
 	return m.cases
 }
 

@@ -20,8 +20,9 @@ import (
 // madeByBuilder are the ops that no operator of ONNX's own domain is: passes, planner and imports of others make them.
 var madeByBuilder = map[string]bool{"DynamicQuantizeMatMul": true, "GatedMatMul": true, "MatMulNBits": true, "Pointwise": true, "Reformat": true}
 
-// madeByImport are the ops that imports make where data decide an extent, which they do not in random networks.
-var madeByImport = map[string]bool{"Places": true}
+// madeByImport are the ops that imports make where data decide an extent, which they do not in random networks; onnxruntime has no
+// ImageDecoder.
+var madeByImport = map[string]bool{"ImageDecoder": true, "Places": true}
 
 // madeOf are the ops that no operator is by itself, by an operator that is imported as several layers, of which one is theirs.
 var madeOf = map[string]string{"DeformColumns": "DeformConv", "RandomNormal": "RandomNormal", "RandomUniform": "RandomUniform", "StringCase": "StringNormalizer", "StringIndex": "StringNormalizer", "StringSplit": "StringSplit"}
