@@ -86,6 +86,8 @@ ARCHITECTURES = {
     "siglip-vision": ("SiglipVision", "Model", IMAGE, "image"),
     "swin": ("Swin", "Model", WINDOWS, "image"),
     "swinv2": ("Swinv2", "Model", WINDOWS, "image"),
+    "vitdet": ("VitDet", "Model", dict(SIZES, image_size=32, patch_size=4, use_relative_position_embeddings=True, window_block_indices=[0],
+                                       window_size=4), "image"),
     "vit-msn": ("ViTMSN", "Model", IMAGE, "image"),
 }
 

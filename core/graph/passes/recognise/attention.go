@@ -50,9 +50,11 @@ type attention struct {
 	softmax         *graph.Layer
 	inner           []*graph.Layer // between them, with them
 	scale, softcap  float64
-	squashed        bool // a tanh has been met
+	factors         []*graph.Layer // that multiply or divide the scores by one number a row
+	squashed        bool           // a tanh has been met
 	masks           []mask
-	fault           string // what keeps the scores from being those of an attention
+	reshaped        *graph.Layer // that gives the scores other rows
+	fault           string       // what keeps the scores from being those of an attention
 	draft           draft
 }
 
@@ -74,6 +76,10 @@ func recogniseAttention(r *pass.Rewrite, l *graph.Layer) bool {
 		return c.Miss(pass.WrongAttribute, "the softmax is not over the keys")
 	case a.fault != "":
 		return c.Miss(pass.WrongAttribute, "%s", a.fault)
+	case !keepsMatrices(a.scores.Outputs[0].Dims, l.Inputs[0].Dims):
+		return c.Miss(pass.WrongAttribute, "the scores are reshaped before the softmax, by %s", a.reshaped.Name)
+	case !a.scalesRows():
+		return c.Miss(pass.WrongAttribute, "the scores are scaled row by row in another shape, by %s", a.factors[0].Name)
 	case rank != 3 && rank != 4 || rank != len(a.product.Inputs[0].Dims) || !sameRanks(a.scores) || !sameRanks(a.product):
 		return c.Miss(pass.WrongShape, "the scores have %d dims", rank)
 	case !match.IsFloat(a.scores.Outputs[0]) || a.scores.Outputs[0].Type != a.product.Outputs[0].Type:
@@ -119,8 +125,8 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 	case l.Op == graph.Cast && match.IsFloat(t) && match.IsFloat(x),
 		l.Op.Memory == graph.Viewed && keepsMatrices(x.Dims, t.Dims):
 		return a.through(l, x, func() {})
-	case l.Op.Memory == graph.Viewed: // as around positions that are added row by row and column by column
-		return a.through(l, x, func() { a.fault = "the scores are reshaped before the softmax, by " + l.Name })
+	case l.Op.Memory == graph.Viewed:
+		return a.through(l, x, func() { a.reshaped = l })
 	}
 	if x, factor, ok := scaling(l); ok {
 		return a.through(l, x, func() { a.multiply(factor) })
@@ -137,6 +143,10 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 	switch in.Op {
 	case elementwise.Tanh:
 		return a.through(l, x, a.squash)
+	case elementwise.Mul, elementwise.Div:
+		if args[0] == x && eachRow(args[1]) && symbolic.Equal(x.Dims, t.Dims) && args[1].Type == x.Type {
+			return a.through(l, x, func() { a.multiplyRows(l) })
+		}
 	case elementwise.Add:
 		for i := range 2 {
 			if found := a.masked(l, args[i], mask{t: args[1-i]}); found != nil {
@@ -186,6 +196,35 @@ func (a *attention) multiply(factor float64) {
 	default:
 		a.scale *= factor
 	}
+}
+
+// multiplyRows notes that l multiplies or divides the scores by a number for each row.
+func (a *attention) multiplyRows(l *graph.Layer) {
+	if a.squashed || len(a.masks) > 0 {
+		a.fault = "the masked scores are scaled"
+	}
+	a.factors = append(a.factors, l)
+}
+
+// eachRow reports whether t has one number for a row, or for several of them.
+func eachRow(t *graph.Tensor) bool { return len(t.Dims) > 0 && t.Dims[len(t.Dims)-1].Is(1) }
+
+// scalesRows reports whether the rows that are scaled are those of the product.
+func (a *attention) scalesRows() bool {
+	return !slices.ContainsFunc(a.factors, func(l *graph.Layer) bool {
+		return !symbolic.Equal(l.Outputs[0].Dims, a.scores.Outputs[0].Dims)
+	})
+}
+
+// queries returns the operand of the product that has the queries, by the factors of their scores; nil if it is not known to take them.
+func (a *attention) queries() *graph.Tensor {
+	q := a.scores.Inputs[0]
+	for _, l := range a.factors {
+		if q = a.draft.layer(l.Outputs[0].Name+"_queries", l.Op, l.Attrs, q, l.Inputs[1]); q == nil {
+			return nil
+		}
+	}
+	return q
 }
 
 func (a *attention) squash() {

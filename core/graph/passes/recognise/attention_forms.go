@@ -19,7 +19,11 @@ type operands struct {
 func (a *attention) operands() (operands, bool) {
 	lead := []role{batchRole, headRole}[:len(a.scores.Outputs[0].Dims)-2]
 	roles := func(r ...role) []role { return append(slices.Clone(lead), r...) }
-	q := operandForms(a.r, a.scores.Inputs[0], true, roles(rowRole, depthRole)...)
+	scaled := a.queries()
+	if scaled == nil {
+		return operands{}, false
+	}
+	q := operandForms(a.r, scaled, true, roles(rowRole, depthRole)...)
 	k := operandForms(a.r, a.scores.Inputs[1], true, roles(depthRole, rowRole)...)
 	k = append(k, a.turned(roles)...)
 	v := operandForms(a.r, a.product.Inputs[1], false, roles(rowRole, depthRole)...)

@@ -2,6 +2,7 @@ package recognise
 
 import (
 	"math"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
@@ -31,7 +32,11 @@ const vanishing = -1e30
 func (a *attention) mask(c *pass.Candidate, h operands) (m *graph.Tensor, causal, ok bool) {
 	var added, seen *graph.Tensor
 	var masks []mask
-	for _, m := range a.masks {
+	for _, m := range a.added() {
+		if !keepsMatrices(m.dims, a.scores.Outputs[0].Dims) {
+			masks = append(masks, m)
+			continue
+		}
 		masks = append(masks, m.parts()...)
 		if fill, ok := m.hidesBehind(h.q.rows, h.k.rows); ok {
 			c.Note("%s hides what is causal and more by %g: a row of that alone is a mean over all keys, so it stays whole", m.t.Name, fill)
@@ -41,7 +46,7 @@ func (a *attention) mask(c *pass.Candidate, h operands) (m *graph.Tensor, causal
 		if m.doesNothing() {
 			continue
 		}
-		if m.isCausal(h.q.rows, h.k.rows) {
+		if keepsMatrices(m.dims, a.scores.Outputs[0].Dims) && m.isCausal(h.q.rows, h.k.rows) {
 			causal = true
 			continue
 		}
@@ -70,6 +75,28 @@ func (a *attention) mask(c *pass.Candidate, h operands) (m *graph.Tensor, causal
 		return seen, causal, true
 	}
 	return a.choose(seen, added, a.number("hidden", added.Type, math.Inf(-1))), causal, true
+}
+
+// added returns the masks, of which those that are added to scores in another shape than the product's, one after the other, are one:
+//
+//	t = Reshape(s, [B, H, W, H, W])
+//	u = Add(t, rows [B, H, W, H, 1])         ->   mask = Reshape(Add(rows, columns), [B, H*W, H*W])
+//	v = Add(u, columns [B, H, W, 1, W])
+//	w = Reshape(v, [B, H*W, H*W])
+func (a *attention) added() []mask {
+	scores := a.scores.Outputs[0].Dims
+	var masks []mask
+	for _, m := range a.masks {
+		if n := len(masks) - 1; n >= 0 && !m.selects && !masks[n].selects && symbolic.Equal(m.dims, masks[n].dims) && !keepsMatrices(m.dims, scores) {
+			add := graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}
+			if t := a.draft.layer(m.t.Name+"_sum", match.Ops().Named("Add"), add, masks[n].t, m.t); t != nil {
+				masks[n].t = t
+				continue
+			}
+		}
+		masks = append(masks, m)
+	}
+	return masks
 }
 
 // number returns a constant of one element.
@@ -113,19 +140,89 @@ func (a *attention) plain(c *pass.Candidate, m mask) (t *graph.Tensor, selects, 
 	return nil, false, c.Miss(pass.WrongAttribute, "masked scores become %g, which may be all of a row", m.fill)
 }
 
-// placed returns a mask with the axes of an attention's mask; nil if its own are others.
+// placed returns a mask of scores in a shape with the axes of an attention's mask; nil if its own are others.
 func (a *attention) placed(t *graph.Tensor, scores []symbolic.Dim, h operands) *graph.Tensor {
 	n := len(t.Dims)
 	full := []symbolic.Dim{h.q.batch, h.q.heads, h.q.rows, h.k.rows}
 	switch {
+	case !keepsMatrices(scores, full):
 	case n <= 2, n <= 4 && symbolic.Equal(scores, full):
 		return t
 	case allOnes(t.Dims[:n-2]):
 		return a.draft.reshape(t, t.Dims[n-2:])
-	case n == 3 && len(scores) == 3 && t.Dims[0].Equal(h.q.batch.Mul(h.q.heads)):
-		return a.draft.reshape(t, []symbolic.Dim{h.q.batch, h.q.heads, t.Dims[1], t.Dims[2]})
 	}
-	return nil
+	return a.regrouped(t, scores, full)
+}
+
+// regrouped returns t, which broadcasts to from, so that it broadcasts to other dims of as many elements. Of axes that are one there, or
+// one of which is several there, t has all or none; it is expanded along the others. Nil where extents are not known well enough.
+func (a *attention) regrouped(t *graph.Tensor, from, to []symbolic.Dim) *graph.Tensor {
+	one := symbolic.Const(1)
+	wide := slices.Concat(slices.Repeat([]symbolic.Dim{one}, len(from)-len(t.Dims)), t.Dims)
+	dims := slices.Clone(to)
+	for i, j := 0, 0; i < len(from) || j < len(to); {
+		m, n := commonAxes(from[i:], to[j:])
+		if m+n == 0 {
+			return nil
+		}
+		if allOnes(wide[i : i+m]) {
+			copy(dims[j:j+n], slices.Repeat([]symbolic.Dim{one}, n))
+		} else {
+			copy(wide[i:i+m], from[i:])
+		}
+		i, j = i+m, j+n
+	}
+	if t = a.expanded(t, wide); t == nil {
+		return nil
+	}
+	return a.draft.reshape(t, dims)
+}
+
+// commonAxes returns how many of the first axes of either shape have as many elements as those of the other; none where that is not known.
+func commonAxes(from, to []symbolic.Dim) (m, n int) {
+	x, y := symbolic.Const(1), symbolic.Const(1)
+	if len(from) > 0 {
+		x, m = from[0], 1
+	}
+	if len(to) > 0 {
+		y, n = to[0], 1
+	}
+	for !x.Equal(y) {
+		switch {
+		case m < len(from) && divides(x, y):
+			x, m = x.Mul(from[m]), m+1
+		case n < len(to) && divides(y, x):
+			y, n = y.Mul(to[n]), n+1
+		default:
+			return 0, 0
+		}
+	}
+	return m, n
+}
+
+// divides reports whether y is known to be a multiple of x.
+func divides(x, y symbolic.Dim) bool { return !x.Is(0) && y.Div(x).Mul(x).Equal(y) }
+
+// expanded returns t broadcast to dims; nil where an axis would become one of unknown extent.
+func (a *attention) expanded(t *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
+	own := len(dims) - len(t.Dims)
+	if symbolic.Equal(t.Dims, dims[own:]) && allOnes(dims[:own]) {
+		return t
+	}
+	shape := make([]int64, len(dims))
+	for i, d := range dims {
+		n, ok := d.IsConst()
+		switch {
+		case i >= own && t.Dims[i-own].Equal(d):
+			shape[i] = 1
+		case !ok:
+			return nil
+		default:
+			shape[i] = int64(n)
+		}
+	}
+	s := a.draft.constant(t.Name+"_extents", numeric.Values(numeric.I64, shape, len(shape)))
+	return a.draft.layer(t.Name+"_expanded", graph.Expand, nil, t, s)
 }
 
 // leavesSome reports whether a constant mask leaves some score of each row.
