@@ -7,6 +7,7 @@ import (
 	"log"
 
 	"github.com/trtui/trtui"
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -161,4 +162,50 @@ func ExampleExport() {
 	// Gemm: Gemm f32[batch,2] = Gemm(x, w f32[2,2]) alpha=1 beta=1 transB=true
 	// Softmax: y f32[batch,2] = Softmax(Gemm) axis=1
 	// output y
+}
+
+// A model whose data decide how much it gives needs to be told how much that may be.
+func ExampleImporter() {
+	ctx := context.Background()
+	d := trtui.Define("count")
+	most := d.Reduce(graph.ReduceMax, d.Input("x", trtui.I64, trtui.Const(3)), false)
+	d.Output("numbers", d.Places(most, graph.PlacesAttrs{Most: 10, Count: "n"}))
+	net, err := d.Network()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := trtui.Export(&file, net); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := trtui.Parse("count.onnx", file.Bytes()); err != nil {
+		fmt.Println("without a limit it is refused")
+	}
+	net, err = trtui.Importer{MaxExtent: 100}.Parse("count.onnx", file.Bytes())
+	if err != nil {
+		log.Fatal(err)
+	}
+	eng, err := trtui.Build(ctx, net, trtui.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer eng.Close()
+	s, err := eng.NewSession(trtui.SessionOptions{Threads: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	for _, x := range [][]int64{{1, 4, 2}, {3, 0, 1}, {1, 101, 2}} {
+		out, err := s.Run(ctx, trtui.Inputs{"x": trtui.ValueOf(x, 3)})
+		if err != nil {
+			fmt.Println("a run of 101 is refused")
+			continue
+		}
+		fmt.Println(out["numbers"].I64())
+	}
+	// Output:
+	// without a limit it is refused
+	// [0 1 2 3]
+	// [0 1 2]
+	// a run of 101 is refused
 }

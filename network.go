@@ -2,6 +2,7 @@ package trtui
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/trtui/trtui/core/graph"
@@ -52,26 +53,55 @@ func Const(n int) Dim { return symbolic.Const(n) }
 func Symbol(name string) Dim { return symbolic.Symbol(name) }
 
 // Open reads the ONNX model at path with the external data beside it. The model may use the given ops beside the
-// built-in ones. All that is not supported or wrong in it is one error, an *onnx.ImportError that names every node.
-func Open(path string, ops ...*Op) (*Network, error) {
-	set, err := opSet(ops)
+// built-in ones. All that is not supported or wrong in it is one error, an *onnx.ImportError that names every node. What some
+// models need said of them is in an [Importer].
+func Open(path string, ops ...*Op) (*Network, error) { return Importer{Ops: ops}.Open(path) }
+
+// Parse is [Open] for a model in memory. Its weights stay part of data, which must not change. name is used in errors.
+func Parse(name string, data []byte, ops ...*Op) (*Network, error) {
+	return Importer{Ops: ops}.Parse(name, data)
+}
+
+// Importer opens models of which something must be said that their files do not. The zero value opens as [Open] does.
+type Importer struct {
+	// Ops are those that a model may use beside the built-in ones.
+	Ops []*Op
+	// MaxExtent is the most that an extent may be that data decide, such as how long a speech is or how large an image that the
+	// network decodes; memory is planned for it, and a run that needs more is an error. 0 refuses models with such extents, those
+	// aside that have a limit of their own, such as an image's 2048 rows and columns.
+	MaxExtent int
+	// Lengths says how many tensors each input has that is a sequence. Those of a sequence x are the inputs x.0, x.1 and so on.
+	Lengths map[string]int
+}
+
+// Open is the function of that name.
+func (i Importer) Open(path string) (*Network, error) {
+	im, err := i.importer()
 	if err != nil {
 		return nil, err
 	}
-	f, err := onnx.Open(set, path)
+	f, err := im.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	return f.Network, nil
 }
 
-// Parse is [Open] for a model in memory. Its weights stay part of data, which must not change. name is used in errors.
-func Parse(name string, data []byte, ops ...*Op) (*Network, error) {
-	set, err := opSet(ops)
+// Parse is the function of that name.
+func (i Importer) Parse(name string, data []byte) (*Network, error) {
+	im, err := i.importer()
 	if err != nil {
 		return nil, err
 	}
-	return onnx.Parse(set, name, data)
+	return im.Parse(name, data)
+}
+
+func (i Importer) importer() (onnx.Importer, error) {
+	if i.MaxExtent < 0 || i.MaxExtent > onnx.LargestExtent {
+		return onnx.Importer{}, fmt.Errorf("MaxExtent is %d, want 0 to %d", i.MaxExtent, onnx.LargestExtent)
+	}
+	set, err := opSet(i.Ops)
+	return onnx.Importer{Ops: set, MaxExtent: i.MaxExtent, Lengths: i.Lengths}, err
 }
 
 // Define starts a network of the given name, to which layers are added one by one. What is wrong comes out of
