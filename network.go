@@ -72,6 +72,10 @@ type Importer struct {
 	MaxExtent int
 	// Lengths says how many tensors each input has that is a sequence. Those of a sequence x are the inputs x.0, x.1 and so on.
 	Lengths map[string]int
+	// Without are the inputs that are optionals and have no element. The others are given as their elements.
+	Without []string
+	// Axes says how many axes each input has of which the model does not.
+	Axes map[string]int
 }
 
 // Open is the function of that name.
@@ -101,7 +105,7 @@ func (i Importer) importer() (onnx.Importer, error) {
 		return onnx.Importer{}, fmt.Errorf("MaxExtent is %d, want 0 to %d", i.MaxExtent, onnx.LargestExtent)
 	}
 	set, err := opSet(i.Ops)
-	return onnx.Importer{Ops: set, MaxExtent: i.MaxExtent, Lengths: i.Lengths}, err
+	return onnx.Importer{Ops: set, MaxExtent: i.MaxExtent, Lengths: i.Lengths, Without: i.Without, Axes: i.Axes}, err
 }
 
 // Define starts a network of the given name, to which layers are added one by one. What is wrong comes out of

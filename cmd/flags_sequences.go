@@ -6,19 +6,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/sessions/config"
 )
 
-// sequenceFlags say how long sequences are that a model has as inputs.
+// sequenceFlags say of a model's inputs what it leaves open: how long sequences are, and which optionals have no element; and how large
+// extents can be.
 type sequenceFlags struct {
 	text    string
 	lengths map[string]int
+	without []string
 	extent  int
 }
 
 func (s *sequenceFlags) addTo(c *cobra.Command) {
 	c.Flags().StringVar(&s.text, "sequences", "", "how many tensors inputs have that are sequences, \"x:3,y:2\"; they are inputs x.0, x.1 and so on")
+	c.Flags().Var(&listValue{&s.without}, "without", "inputs that are optionals and have no element, \"x,y\"; other optionals are given as their elements")
 	c.Flags().IntVar(&s.extent, "max-extent", 0, "the most that an extent may be which data decide, such as how long speech is; 0: models with such extents are refused")
-	under(c, configHeading, "sequences", "max-extent")
+	under(c, configHeading, "sequences", "without", "max-extent")
 }
 
 // check reads the flag.
@@ -42,5 +46,24 @@ func (s *sequenceFlags) check() error {
 
 // importer returns how models are imported.
 func (f *modelFlags) importer() onnx.Importer {
-	return onnx.Importer{Ops: f.own.ops(), Lengths: f.sequences.lengths, MaxExtent: f.sequences.extent}
+	return onnx.Importer{Ops: f.own.ops(), Lengths: f.sequences.lengths, Without: f.sequences.without, Axes: f.config.axes(), MaxExtent: f.sequences.extent}
+}
+
+// axes returns how many axes inputs have by the shapes that the flags and the file of --config give, whose values were checked.
+func (g *configFlags) axes() map[string]int {
+	list := map[string]int{}
+	note := func(cfg config.Config) {
+		for _, shapes := range []map[string][]int{cfg.Shapes, cfg.MinShapes, cfg.MaxShapes} {
+			for input, dims := range shapes {
+				list[input] = len(dims)
+			}
+		}
+	}
+	if g.file != nil {
+		note(g.file.Over(config.Default()))
+	}
+	if asked, err := g.asked(); err == nil {
+		note(asked)
+	}
+	return list
 }

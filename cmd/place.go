@@ -55,6 +55,9 @@ func (f *modelFlags) openModel(path string) (*model.Model, error) {
 		if len(f.sequences.lengths) > 0 {
 			return nil, usageError{errors.New("--sequences is for a model whose inputs are sequences; the built-in one has none")}
 		}
+		if len(f.sequences.without) > 0 {
+			return nil, usageError{errors.New("--without is for a model whose inputs are optionals; the built-in one has none")}
+		}
 		if f.sequences.extent > 0 {
 			return nil, usageError{errors.New("--max-extent is for a model of which data decide extents; they do not of the built-in one")}
 		}
@@ -75,6 +78,9 @@ func (f *modelFlags) equipped(m *model.Model, err error) (*model.Model, error) {
 	}
 	if m.Engine != nil && len(f.sequences.lengths) > 0 {
 		return nil, usageError{fmt.Errorf("--sequences is for a model whose inputs are sequences; those of the engine %s have the lengths that it was built with", m.Name())}
+	}
+	if m.Engine != nil && len(f.sequences.without) > 0 {
+		return nil, usageError{fmt.Errorf("--without is for a model whose inputs are optionals; the engine %s was built with those that it has", m.Name())}
 	}
 	if m.Engine != nil && f.sequences.extent > 0 {
 		return nil, usageError{fmt.Errorf("--max-extent is for a model; the engine %s was built for extents up to a limit", m.Name())}

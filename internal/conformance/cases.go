@@ -268,7 +268,7 @@ func (s dataSet) values(files []dataFile, tensors []*graph.Tensor, fixed map[str
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := fixed[name]; ok {
+		if _, ok := fixed[onnx.Element(name, 0)]; ok {
 			continue
 		}
 		if len(list) != 1 || known(onnx.Element(name, 0)) {
@@ -304,38 +304,62 @@ func (f dataFile) value() (name string, list []numeric.Value, err error) {
 	return name, nil, fmt.Errorf("%s: %w", f.name, err)
 }
 
-// fixed returns the inputs that are tensors by their names in the files, from the given one on; nil if one has no name or cannot be
-// read.
+// fixed returns the inputs by their names in the files, and the tensors of those that are sequences by theirs, from the given one on;
+// nil if one has no name or cannot be read.
 func (s dataSet) fixed(from int) map[string]numeric.Value {
 	values := map[string]numeric.Value{}
 	for _, f := range s.inputs[min(from, len(s.inputs)):] {
 		name, list, err := f.value()
+		if errors.Is(err, onnx.ErrNoElement) {
+			continue
+		}
 		if err != nil || name == "" {
 			return nil
 		}
-		if len(list) == 1 {
+		for i, v := range list {
+			if element := onnx.Element(name, i); values[element].Data == nil { // else an input of that name
+				values[element] = v
+			}
+		}
+		if len(list) == 1 { // an optional tensor's file is like a sequence's
 			values[name] = list[0]
 		}
 	}
 	return values
 }
 
-// lengths returns how many tensors each input has that is a sequence, by its name in the file.
-func (s dataSet) lengths() map[string]int {
-	lengths := map[string]int{}
+// given returns the files of inputs, those aside that are optionals without an element.
+func (s dataSet) given() []dataFile {
+	return slices.DeleteFunc(slices.Clone(s.inputs), func(f dataFile) bool {
+		_, _, err := f.value()
+		return errors.Is(err, onnx.ErrNoElement)
+	})
+}
+
+// importer returns how the model is imported for the data: with sequences of as many tensors, inputs of as many axes, and without
+// the optionals that have no element.
+func (s dataSet) importer(fixed map[string]numeric.Value) onnx.Importer {
+	im := onnx.Importer{Ops: graph.Ops(), Fixed: fixed, Lengths: map[string]int{}, Axes: map[string]int{}}
 	for _, f := range s.inputs {
 		data, err := f.read()
 		if err != nil {
 			continue
 		}
-		if _, _, err := onnx.ReadTensor(data); err == nil {
+		if name, v, err := onnx.ReadTensor(data); err == nil {
+			im.Axes[name] = len(v.Dims)
 			continue
 		}
-		if name, list, err := onnx.ReadTensors(data); err == nil || errors.Is(err, onnx.ErrNoElement) {
-			lengths[name] = len(list)
+		switch name, list, err := onnx.ReadTensors(data); {
+		case errors.Is(err, onnx.ErrNoElement):
+			im.Without = append(im.Without, name)
+		case err == nil:
+			im.Lengths[name] = len(list)
+			for i, v := range list {
+				im.Axes[onnx.Element(name, i)] = len(v.Dims)
+			}
 		}
 	}
-	return lengths
+	return im
 }
 
 // serves reports whether the data has values that the network's inputs on whose elements shapes depend can have: such as a Reshape's,
@@ -344,7 +368,7 @@ func (s dataSet) serves(n *graph.Network) bool {
 	if !slices.ContainsFunc(n.Inputs, func(t *graph.Tensor) bool { return t.IsShape }) {
 		return true
 	}
-	values, err := s.values(s.inputs, n.Inputs, nil)
+	values, err := s.values(s.given(), n.Inputs, nil)
 	if err != nil {
 		return true // which is said later
 	}

@@ -123,13 +123,14 @@ func (c Case) checkSet(ctx context.Context, execute Executor, set dataSet) (Stat
 	return c.checkFixed(ctx, execute, set, set.fixed(0))
 }
 
-// network imports the model for a data set. Sequences have as many tensors as there are in their files, which are like those of
-// optional tensors.
+// network imports the model for a data set. A file of an optional tensor is like one of a sequence.
 func (c Case) network(set dataSet, fixed map[string]numeric.Value) (*graph.Network, error) {
-	network, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed, Lengths: set.lengths()})
+	im := set.importer(fixed)
+	network, err := c.open(im)
 	var refused *onnx.ImportError
 	if errors.As(err, &refused) && slices.ContainsFunc(refused.Problems, func(p onnx.Problem) bool { return p.Length }) {
-		if optional, err := c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed}); err == nil {
+		im.Lengths = nil
+		if optional, err := c.open(im); err == nil {
 			return optional, nil
 		}
 	}
@@ -147,10 +148,8 @@ func (c Case) checkFixed(ctx context.Context, execute Executor, set dataSet, fix
 	if fixed == nil && !set.serves(network) {
 		return Unsupported, "shapes depend on elements that no run can have"
 	}
-	inputs, err := set.values(set.inputs, network.Inputs, fixed)
-	if errors.Is(err, onnx.ErrNoElement) {
-		return Unsupported, err.Error()
-	} else if err != nil {
+	inputs, err := set.values(set.given(), network.Inputs, fixed)
+	if err != nil {
 		return Failed, err.Error()
 	}
 	expected, err := set.values(set.outputs, network.Outputs, nil)

@@ -19,7 +19,8 @@ type Problem struct {
 	Op     string `json:"op,omitempty"`
 	Reason string `json:"reason"`
 	Extent bool   `json:"-"` // it is that data decide an extent, and how large that can be is not given: see Importer.MaxExtent
-	Length bool   `json:"-"` // it is that the length of a sequence is not given, or cannot be: see Importer.Lengths
+	Length bool   `json:"-"` // it is that the length of a sequence is not given, or cannot be: see Importer.Lengths and Without
+	Axes   bool   `json:"-"` // it is that how many axes an input has is not given: see Importer.Axes
 }
 
 var (

@@ -43,11 +43,17 @@ type Importer struct {
 	Ops graph.OpSet
 
 	// Fixed are inputs, by name, that become constants of the network. So a model can be imported that takes a shape
-	// or axes, which must be known, as an input.
+	// or axes, which must be known, as an input. The name of a sequence's tensor is that of [Element].
 	Fixed map[string]numeric.Value
 
 	// Lengths says how many tensors each input has that is a sequence, by name.
 	Lengths map[string]int
+
+	// Without are the inputs that are optionals and have no element.
+	Without []string
+
+	// Axes says how many axes each input has of which the model does not, by name; that of a sequence's tensor is of [Element].
+	Axes map[string]int
 
 	// MaxExtent is the most that an extent may be that data decide; 0 where none may.
 	MaxExtent int

@@ -121,6 +121,7 @@ func (im *importer) model(m *model) {
 	g := &m.graph
 	im.declare(g)
 	im.checkLengths(g)
+	im.checkWithout(g)
 	nodes, problem := inline(g.nodes, m.functions)
 	if problem != nil {
 		im.refuse(problem)
@@ -136,8 +137,8 @@ func (im *importer) model(m *model) {
 		if im.initializers[in.name] != nil {
 			continue
 		}
-		if v, ok := im.Fixed[in.name]; ok {
-			im.values[in.name] = im.net.AddConst(in.name, v)
+		if im.isWithout(in) {
+			im.none[in.name] = true
 		} else {
 			im.input(in)
 		}

@@ -61,6 +61,7 @@ type (
 		elemType int64
 		hasShape bool
 		dims     []dim
+		optional bool
 	}
 	dim struct {
 		value int64
@@ -341,6 +342,7 @@ func (d *decoder) valueInfo(b []byte) *valueInfo {
 
 // optionalType is that of its element where this is a tensor or a sequence.
 func (d *decoder) optionalType(v *valueInfo, b []byte) {
+	v.optional = true
 	d.fields("optional_type", b, func(f field) {
 		if f.num == 1 {
 			d.fields("type", d.bytes(f), func(f field) {

@@ -2,13 +2,28 @@ package onnx
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Optionals exist while a model is imported, as sequences do: one with an element is that element, a tensor or a sequence, and of
-// one without it is known that it has none. An input of a model that is an optional tensor is a tensor, which is given.
+// one without it is known that it has none. An input of a model that is an optional is its element, unless [Importer.Without] names it.
+
+// isWithout reports whether an input has no element.
+func (im *importer) isWithout(v *valueInfo) bool {
+	return v.optional && slices.Contains(im.Without, v.name)
+}
+
+// checkWithout refuses what is named as an optional among the inputs and is none.
+func (im *importer) checkWithout(g *graphProto) {
+	for _, name := range im.Without {
+		if !slices.ContainsFunc(g.inputs, func(v *valueInfo) bool { return v.name == name && v.optional }) {
+			im.refuse(&Problem{Reason: fmt.Sprintf("%q is to have no element, and is no input that is an optional", name), Length: true})
+		}
+	}
+}
 
 // isNone reports whether a value is an optional without an element.
 func (im *importer) isNone(name string) bool {

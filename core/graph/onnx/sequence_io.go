@@ -116,8 +116,8 @@ func (im *importer) sequenceOutput(name string, list []*graph.Tensor) {
 	}
 }
 
-// ErrNoElement is the error of test data for an input that is an optional, which has no element.
-var ErrNoElement = errors.New("an optional without an element is not supported as an input: one that is a tensor is given")
+// ErrNoElement is the error of test data that is an optional without an element; see [Importer.Without].
+var ErrNoElement = errors.New("it is an optional without an element")
 
 // ReadTensors decodes a SequenceProto of tensors, or an OptionalProto of a tensor or of such a sequence: the forms of ONNX's test data
 // for inputs that are no tensors. A sequence of one tensor and an optional tensor are written alike. The values' data may be parts of b.

@@ -122,3 +122,56 @@ func TestSequencesRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenInputs: what a model leaves open of its inputs is said of it: how many axes one has, a tensor of a sequence too, and that an
+// optional has no element.
+func TestOpenInputs(t *testing.T) {
+	unknown := sub(11, msg(str(1, "x"), sub(2, sub(1, num(1, 1)))))                                    // float, of no shape
+	sequence := sub(11, msg(str(1, "q"), sub(2, sub(4, sub(1, sub(1, num(1, 1)))))))                   // of such
+	optional := sub(11, msg(str(1, "o"), sub(2, sub(9, sub(1, sub(1, msg(num(1, 1), sub(2, nil)))))))) // a scalar, or nothing
+	model := modelBytes(unknown, sequence, optional, sequenceInput("p", true, 3),
+		nodeField("Relu", "r", list("x"), list("y")), nodeField("SequenceAt", "a", list("q", "first"), list("z")),
+		initializer("first", numeric.Values(numeric.I64, []int64{0})),
+		nodeField("OptionalHasElement", "h", list("o"), list("has")), nodeField("OptionalHasElement", "s", list("p"), list("some")),
+		sub(12, str(1, "y")), sub(12, str(1, "z")), sub(12, str(1, "has")), sub(12, str(1, "some")))
+	im := Importer{Ops: graph.Ops(), Axes: map[string]int{"x": 2, "q.0": 1}, Lengths: map[string]int{"q": 1}, Without: []string{"o", "p"}}
+	n, err := im.Parse("m.onnx", model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inputs []string
+	for _, t := range n.Inputs {
+		inputs = append(inputs, t.String())
+	}
+	if got := fmt.Sprint(inputs); got != "[x f32[x_dim0,x_dim1] q.0 f32[q_0_dim0]]" {
+		t.Error(got)
+	}
+	for _, name := range []string{"has", "some"} {
+		if v, ok := n.Tensor(name).Const(); !ok || v.Data[0] != 0 {
+			t.Errorf("%s: %v, %v", name, v, ok)
+		}
+	}
+	for _, c := range []struct {
+		change func(*Importer)
+		want   string
+		axes   bool
+	}{
+		{func(im *Importer) { im.Axes = nil }, `input "x": its number of dimensions is not known`, true},
+		{func(im *Importer) { im.Axes = map[string]int{"x": 65, "q.0": 1} }, `input "x": 65 dimensions are given for it, 0 to 64 are possible`, true},
+		{func(im *Importer) { im.Axes = map[string]int{"x": 2} }, `input "q.0": its number of dimensions is not known`, true},
+		{func(im *Importer) { im.Without = []string{"o", "p", "x"} }, `"x" is to have no element, and is no input that is an optional`, false},
+		{func(im *Importer) { im.Without = []string{"o", "p", "none"} }, `"none" is to have no element, and is no input that is an optional`, false},
+	} {
+		changed := im
+		c.change(&changed)
+		_, err := changed.Parse("m.onnx", model)
+		var refused *ImportError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) || refused.Problems[0].Axes != c.axes {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	im.Fixed = map[string]numeric.Value{"q.0": numeric.Values(numeric.F32, []float32{5}, 1)}
+	if n, err = im.Parse("m.onnx", model); err != nil || len(n.Inputs) != 1 {
+		t.Errorf("a fixed tensor of a sequence: %v, inputs %v", err, n)
+	}
+}

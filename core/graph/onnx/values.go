@@ -23,13 +23,24 @@ func (im *importer) input(v *valueInfo) {
 		im.sequenceInput(v)
 		return
 	}
+	if value, ok := im.Fixed[v.name]; ok {
+		im.values[v.name] = im.net.AddConst(v.name, value)
+		return
+	}
 	typ, err := v.dataType()
-	if err == nil && !v.hasShape {
+	axes, given := im.Axes[v.name]
+	switch {
+	case err != nil || v.hasShape:
+	case !given:
 		err = fmt.Errorf("its number of dimensions is not known; export the model with input shapes")
+	case axes < 0 || axes > maxAxes:
+		err = fmt.Errorf("%d dimensions are given for it, 0 to %d are possible", axes, maxAxes)
+	default:
+		v.dims = make([]dim, axes)
 	}
 	if err != nil {
 		im.values[v.name] = nil
-		im.unread(v.name, fmt.Sprintf("input %q: %v", v.name, err))
+		im.unread(v.name, Problem{Reason: fmt.Sprintf("input %q: %v", v.name, err), Axes: !v.hasShape && v.kind == "tensor"})
 		if im.look != nil {
 			im.values[v.name] = im.net.AddInput(v.name, numeric.Invalid)
 		}
@@ -46,6 +57,9 @@ func (im *importer) input(v *valueInfo) {
 	im.values[v.name] = im.net.AddInput(v.name, typ, dims...)
 }
 
+// maxAxes bounds [Importer.Axes].
+const maxAxes = 64
+
 // extent returns extent i of a value; one that is not given becomes a symbol.
 func (im *importer) extent(value string, i int, d dim) symbolic.Dim {
 	switch {
@@ -58,10 +72,10 @@ func (im *importer) extent(value string, i int, d dim) symbolic.Dim {
 }
 
 // unread reports why an input or an initializer cannot be read.
-func (im *importer) unread(name, reason string) {
-	im.report(&Problem{Reason: reason})
+func (im *importer) unread(name string, p Problem) {
+	im.report(&p)
 	if im.look != nil {
-		im.look.bad[name] = reason
+		im.look.bad[name] = p.Reason
 	}
 }
 
@@ -151,7 +165,7 @@ func (im *importer) value(name string) (t *graph.Tensor, ok bool) {
 	}
 	if im.sparse[name] {
 		im.values[name] = nil
-		im.unread(name, fmt.Sprintf("initializer %q is sparse, which is not supported", name))
+		im.unread(name, Problem{Reason: fmt.Sprintf("initializer %q is sparse, which is not supported", name)})
 		return nil, true
 	}
 	init := im.initializers[name]
@@ -161,7 +175,7 @@ func (im *importer) value(name string) (t *graph.Tensor, ok bool) {
 	v, err := init.value(im.external)
 	if err != nil {
 		im.values[name] = nil
-		im.unread(name, fmt.Sprintf("initializer %q: %v", name, err))
+		im.unread(name, Problem{Reason: fmt.Sprintf("initializer %q: %v", name, err)})
 		if _, unknown := elementType(init.dataType); unknown == nil && !init.segment {
 			im.damaged = true // the data is not there, or is not as the model says
 		}
