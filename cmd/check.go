@@ -26,6 +26,8 @@ type checkFlags struct {
 	budget   string
 	baseline string
 	duration time.Duration
+	longest  time.Duration
+	perRound time.Duration // what a round of one engine took, on average
 }
 
 func checkCommand(t tables) *cobra.Command {
@@ -37,7 +39,9 @@ func checkCommand(t tables) *cobra.Command {
 		Short: "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one",
 		Long: "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one. Limits are absolute or\n" +
 			"against a baseline: another engine or model, which is measured in the same rounds, or a recording. A latency is over its\n" +
-			"limit where that is so with 99 % confidence; docs/check.md describes the file and has a workflow for a CI.",
+			"limit where that is so with 99 % confidence. As long as its rounds do not tell on which side of the limit it is, the measurement\n" +
+			"goes on, to --max-duration; docs/check.md describes the file and has a workflow for a CI.",
+
 		Example: examples("hold a model to the limits of a file", "trtui check model.onnx --precision int8 --data test.npz --budget budget.yaml",
 			"against the engine of the main branch, for a CI", "trtui check model.engine --budget b.yaml --baseline main.engine --format junit"),
 		Args: cobra.MaximumNArgs(1),
@@ -50,7 +54,8 @@ func checkCommand(t tables) *cobra.Command {
 	f.StringVar(&o.budget, "budget", "", "`FILE` of limits, in YAML")
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` that limits refer to, in place of the budget's own: an engine, a model, or a recording, behind @ which of its configurations")
 	f.DurationVar(&o.duration, "duration", 3*time.Second, "how long times are measured, at least")
-	under(c, "Budget", "budget", "baseline", "duration")
+	f.DurationVar(&o.longest, "max-duration", time.Minute, "how long an engine's times are measured where they do not tell before")
+	under(c, "Budget", "budget", "baseline", "duration", "max-duration")
 	return c
 }
 
@@ -60,6 +65,8 @@ func (o *checkFlags) run(ctx context.Context, stdout, stderr io.Writer, path str
 		return usageError{errors.New("--budget is missing: it names the file of limits")}
 	case o.duration < 0:
 		return usageError{fmt.Errorf("--duration %s: want a time of 0 or more", o.duration)}
+	case o.longest < 0:
+		return usageError{fmt.Errorf("--max-duration %s: want a time of 0 or more", o.longest)}
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -68,12 +75,26 @@ func (o *checkFlags) run(ctx context.Context, stdout, stderr io.Writer, path str
 	if err != nil {
 		return err
 	}
+	var recorded *budget.Measured // what limits refer to, where it is a recording's
+	b.Looks = budget.Looks(o.duration, o.longest)
+	o.more = func(rounds [][]report.Round, took time.Duration) int {
+		n := len(rounds)
+		own, baseline := budget.OfRounds(rounds[n-1]), recorded
+		if n > 1 {
+			baseline = budget.OfRounds(rounds[0])
+		}
+		o.perRound = took / time.Duration(n*len(rounds[0]))
+		return b.More(own, baseline, took, time.Duration(n)*o.longest)
+	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)
 		if err != nil {
 			return err
 		}
-		own, baseline, err := o.measure(ctx, b, p, sessions.Rival{Runner: r, Config: cfg})
+		if recorded, err = o.recorded(b, cfg, p.model.Quantized); err != nil {
+			return err
+		}
+		own, baseline, err := o.measure(ctx, b, p, sessions.Rival{Runner: r, Config: cfg}, recorded)
 		if err != nil {
 			return err
 		}
@@ -104,8 +125,20 @@ func (o *checkFlags) readBudget() (*budget.Budget, error) {
 	return b, err
 }
 
-// measure makes all that the limits are on, and of the baseline what they refer to.
-func (o *checkFlags) measure(ctx context.Context, b *budget.Budget, p *place, own sessions.Rival) (m, baseline *budget.Measured, err error) {
+// recorded returns what limits refer to where that is a recording's, nil where it is something else or nothing.
+func (o *checkFlags) recorded(b *budget.Budget, cfg config.Config, quantized bool) (*budget.Measured, error) {
+	if b.Baseline == "" {
+		return nil, nil
+	}
+	snap, err := recordedAs(b.Baseline, cfg, quantized)
+	if snap == nil {
+		return nil, err
+	}
+	return &budget.Measured{Snapshot: snap}, nil
+}
+
+// measure makes all that the limits are on, and of the baseline what they refer to, unless that is recorded.
+func (o *checkFlags) measure(ctx context.Context, b *budget.Budget, p *place, own sessions.Rival, recorded *budget.Measured) (m, baseline *budget.Measured, err error) {
 	parts := b.Parts() | report.PartMemory
 	if p.model.Stripped {
 		parts &^= report.PartScore
@@ -114,16 +147,12 @@ func (o *checkFlags) measure(ctx context.Context, b *budget.Budget, p *place, ow
 	if b.Timed() {
 		profiling = run.Profiling{WarmUp: warmUp, Iterations: budget.Rounds, Duration: o.duration}
 	}
-	m, baseline = &budget.Measured{}, &budget.Measured{}
+	m, baseline = &budget.Measured{}, recorded
 	var other *sessions.Rival
-	if b.Baseline != "" {
-		if baseline.Snapshot, err = recordedAs(b.Baseline, own.Config, p.model.Quantized); err != nil {
-			return nil, nil, err
-		}
-		if baseline.Snapshot == nil {
-			if other, err = o.rival(p, b.Baseline); err != nil {
-				return nil, nil, named(err, b.Baseline)
-			}
+	if b.Baseline != "" && recorded == nil {
+		baseline = &budget.Measured{}
+		if other, err = o.rival(p, b.Baseline); err != nil {
+			return nil, nil, named(err, b.Baseline)
 		}
 	}
 	if other == nil {
@@ -134,9 +163,6 @@ func (o *checkFlags) measure(ctx context.Context, b *budget.Budget, p *place, ow
 		m.Snapshot = list[0].Snapshot
 	} else if baseline.Snapshot, m.Snapshot, err = sessions.Duel(ctx, *other, own, parts, profiling); err != nil {
 		return nil, nil, err
-	}
-	if baseline.Snapshot == nil {
-		baseline = nil
 	}
 	if !b.Limits("engine_file") {
 		return m, baseline, nil

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -57,16 +58,17 @@ func TestCheckFormats(t *testing.T) {
 	c := &report.Check{Budget: "b.yaml", Baseline: "main.engine", Beside: true, Rounds: 45, Rows: []report.CheckRow{
 		{Metric: "latency_p50", Line: 3, Unit: "ms", Limit: 1.05, Asked: "baseline + 5 %", Baseline: v(1), Value: v(1.2), Low: v(1.19), High: v(1.21), Verdict: report.CheckFailed},
 		{Metric: "top1", Line: 4, Unit: "share", Least: true, Limit: 0.9, Asked: "90 %", Value: v(0.95), Verdict: report.CheckOK},
+		{Metric: "latency_p99", Line: 6, Unit: "ms", Limit: 1, Asked: "1 ms", Value: v(1.01), Low: v(0.9), High: v(1.2), Verdict: report.CheckNoise, Why: "over the limit by less than 45 rounds tell apart", Telling: 3000},
 		{Metric: "top5", Line: 5, Unit: "share", Least: true, Limit: 0.9, Asked: "90 %", Verdict: report.CheckFailed, Why: "not known | at all"},
 	}}
 	snap := &report.Snapshot{Model: &report.Model{Name: "m<1>"}, Config: config.Default()}
 	for format, parts := range map[string][]string{
-		"text":     {"1.2 ms (1.19 to 1.21)", "<= 1.05 ms (baseline + 5 %)", "measured in the same 45 rounds", "top5: not known", "over budget: 2 of 3 limits not kept"},
+		"text":     {"1.2 ms (1.19 to 1.21)", "<= 1.05 ms (baseline + 5 %)", "measured in the same 45 rounds", "top5: not known", "over budget: 2 of 4 limits not kept", "tell apart; if it stays there about 3000 would: --max-duration 1m30s"},
 		"markdown": {"| latency_p50 | 1.2 ms (1.19 to 1.21) | <= 1.05 ms (baseline + 5 %) | 1 ms | **failed** |", `not known \| at all`},
-		"json":     {`"passed": false`, `"verdict": "failed"`, `"low": 1.19`, `"asked": "90 %"`, `"value": null`, `"least": true`},
-		"junit":    {`tests="3" failures="2"`, `name="latency_p50" file="b.yaml" line="3"`, "m&lt;1&gt;"},
+		"json":     {`"passed": false`, `"verdict": "failed"`, `"low": 1.19`, `"asked": "90 %"`, `"value": null`, `"least": true`, `"telling_rounds": 3000`},
+		"junit":    {`tests="4" failures="2"`, `name="latency_p50" file="b.yaml" line="3"`, "m&lt;1&gt;"},
 	} {
-		o := &checkFlags{modelFlags: &modelFlags{}}
+		o := &checkFlags{modelFlags: &modelFlags{}, longest: time.Minute, perRound: 30 * time.Millisecond}
 		o.output.format = format
 		var out strings.Builder
 		if err := o.write(&out, snap, c); err != nil {

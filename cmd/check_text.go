@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/report"
@@ -16,9 +17,9 @@ func (o *checkFlags) write(w io.Writer, snap *report.Snapshot, c *report.Check) 
 	case "json":
 		return writeReport(w, snap.Head(), c)
 	case "junit":
-		return writeJUnit(w, snap, c)
+		return o.writeJUnit(w, snap, c)
 	case "markdown":
-		writeCheckMarkdown(w, snap, c)
+		o.writeMarkdown(w, snap, c)
 		return nil
 	}
 	writeHeading(w, snap)
@@ -32,11 +33,20 @@ func (o *checkFlags) write(w io.Writer, snap *report.Snapshot, c *report.Check) 
 	fmt.Fprintln(w)
 	for _, r := range c.Rows {
 		if r.Why != "" {
-			writeNote(w, "%s: %s", r.Metric, r.Why)
+			writeNote(w, "%s: %s", r.Metric, o.why(&r))
 		}
 	}
 	fmt.Fprintln(w, checkResult(c))
 	return nil
+}
+
+// why says what keeps a verdict from being plain, and how long a measurement would tell.
+func (o *checkFlags) why(r *report.CheckRow) string {
+	if r.Telling == 0 || o.perRound == 0 {
+		return r.Why
+	}
+	long := (time.Duration(r.Telling) * o.perRound).Round(time.Second)
+	return fmt.Sprintf("%s; if it stays there about %d would: --max-duration %s", r.Why, r.Telling, max(long, o.longest+time.Second))
 }
 
 // checkHeading says which budget this is and how times were compared.
@@ -111,8 +121,8 @@ func used(r report.CheckRow) float64 {
 	return min(part/whole, 1)
 }
 
-// writeCheckMarkdown writes a table for a comment on a change.
-func writeCheckMarkdown(w io.Writer, snap *report.Snapshot, c *report.Check) {
+// writeMarkdown writes a table for a comment on a change.
+func (o *checkFlags) writeMarkdown(w io.Writer, snap *report.Snapshot, c *report.Check) {
 	fmt.Fprintf(w, "**%s, %s: %s**\n\n%s\n\n", snap.Model.Name, snap.Config.Precision, checkResult(c), checkHeading(c))
 	writeMarkdown(w, []string{"metric", ">measured", ">limit", ">baseline", "verdict", ""}, func(row func(...string)) {
 		for _, r := range c.Rows {
@@ -120,7 +130,7 @@ func writeCheckMarkdown(w io.Writer, snap *report.Snapshot, c *report.Check) {
 			if r.Verdict == report.CheckFailed {
 				verdict = "**" + verdict + "**"
 			}
-			row(r.Metric, checkValue(r), checkLimit(r), figure(r.Baseline, r.Unit), verdict, r.Why)
+			row(r.Metric, checkValue(r), checkLimit(r), figure(r.Baseline, r.Unit), verdict, o.why(&r))
 		}
 	})
 }
@@ -148,12 +158,12 @@ type (
 )
 
 // writeJUnit writes each limit as a test.
-func writeJUnit(w io.Writer, snap *report.Snapshot, c *report.Check) error {
+func (o *checkFlags) writeJUnit(w io.Writer, snap *report.Snapshot, c *report.Check) error {
 	suite := junitSuite{Name: "trtui check " + snap.Model.Name, Tests: len(c.Rows)}
 	for _, r := range c.Rows {
 		text := fmt.Sprintf("%s, limit %s, baseline %s", checkValue(r), checkLimit(r), figure(r.Baseline, r.Unit))
 		if r.Why != "" {
-			text += ": " + r.Why
+			text += ": " + o.why(&r)
 		}
 		one := junitCase{Class: snap.Model.Name + " " + string(snap.Config.Precision), Name: r.Metric, File: c.Budget, Line: r.Line, Out: text}
 		if r.Verdict == report.CheckFailed {

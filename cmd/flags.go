@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // part names flags that mean something to a command together, or not at all.
@@ -131,6 +132,8 @@ type modelFlags struct {
 	rounds      int  // in which engines are measured side by side; 0: as usual
 	peaks       bool // layers are timed to be set under the device's peaks
 	few         int  // how many items are used where none were asked for; 0: all
+
+	more stages.More // in how many rounds more engines are measured; nil: in none
 
 	chosen string // the usual shapes, as --shapes takes them, where they are taken
 

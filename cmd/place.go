@@ -99,7 +99,7 @@ func (f *modelFlags) equipped(m *model.Model, err error) (*model.Model, error) {
 
 // equip opens what a model is worked on with: timing cache, data, backend.
 func (f *modelFlags) equip(m *model.Model, embedded bool) (*place, error) {
-	w := stages.Workplace{Program: programName(), Rounds: f.rounds, Live: f.live, Recalibrate: f.anew || f.data.changed("calib-data") || f.config.changed("ranges")}
+	w := stages.Workplace{Program: programName(), Rounds: f.rounds, More: f.more, Live: f.live, Recalibrate: f.anew || f.data.changed("calib-data") || f.config.changed("ranges")}
 	w.Cache, w.SaveTo, w.CacheError = f.device.timingCache()
 	if f.peaks {
 		w.Peaks = f.device.peaks()

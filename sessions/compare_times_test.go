@@ -47,7 +47,7 @@ func TestLanesAlternate(t *testing.T) {
 		defer c.Close()
 		lanes = append(lanes, &compare.Lane{Context: c, Turn: run.Profiling{Iterations: 2}, Each: func(run.Sample) { order = append(order, i) }})
 	}
-	if err := compare.Alternate(t.Context(), lanes, s.Device.Rounds()); err != nil {
+	if err := s.Device.Alternate(t.Context(), lanes); err != nil {
 		t.Fatal(err)
 	}
 	if len(order) != 4*compare.Rounds || len(lanes[0].Medians) != compare.Rounds || len(lanes[1].Medians) != compare.Rounds {

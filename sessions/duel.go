@@ -106,7 +106,7 @@ func besides(ctx context.Context, pair [2]Rival, snaps [2]*report.Snapshot, p ru
 			return err
 		}
 	}
-	if err := compare.Alternate(ctx, lanes, pair[0].stages.Device.Rounds()); err != nil {
+	if err := pair[0].stages.Device.Alternate(ctx, lanes); err != nil {
 		return err
 	}
 	for i, c := range pair {

@@ -87,7 +87,7 @@ const (
 func (w *worker) alternate(ctx context.Context, cfg config.Config, own *compare.Lane) (*report.Beside, *report.Timings, error) {
 	st, lanes, ref := w.stages, []*compare.Lane{own}, w.reference
 	if ref.config.SameEngine(cfg, st.Model.Quantized) {
-		err := compare.Alternate(ctx, lanes, st.Device.Rounds())
+		err := st.Device.Alternate(ctx, lanes)
 		ref.whole = ref.whole || err == nil
 		return nil, nil, err
 	}
@@ -96,7 +96,7 @@ func (w *worker) alternate(ctx context.Context, cfg config.Config, own *compare.
 		return nil, nil, err
 	}
 	if other, err := st.Tuning.Identity(ctx, ref.config); err == nil && id == other {
-		return &report.Beside{Config: ref.config, Same: true, Speed: report.Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}}, nil, compare.Alternate(ctx, lanes, st.Device.Rounds())
+		return &report.Beside{Config: ref.config, Same: true, Speed: report.Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}}, nil, st.Device.Alternate(ctx, lanes)
 	}
 	if l := st.Engines.Loaded(ref.config); l != nil {
 		c, err := st.Inferences.Ready(ctx, l)
@@ -108,7 +108,7 @@ func (w *worker) alternate(ctx context.Context, cfg config.Config, own *compare.
 			lanes = append(lanes, ref.lane(st, w.tape, l, c, own.Turn))
 		}
 	}
-	if err := compare.Alternate(ctx, lanes, st.Device.Rounds()); err != nil || len(lanes) < 2 {
+	if err := st.Device.Alternate(ctx, lanes); err != nil || len(lanes) < 2 {
 		return nil, nil, err
 	}
 	beside := &report.Beside{Config: ref.config, Speed: compare.PairedSpeed(lanes[1].Medians, own.Medians)}

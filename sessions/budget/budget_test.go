@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -160,6 +161,92 @@ func TestNoise(t *testing.T) {
 	}
 }
 
+// loaded returns times of rounds on a machine that others use more than this: they vary by a tenth, and every third is disturbed in one of
+// the two alone.
+func loaded(r *rand.Rand, rounds int, slower float64) (own, base []float64) {
+	for range rounds {
+		busy := 1 + 2*r.Float64()
+		one := func() float64 {
+			v := busy * math.Exp(0.1*r.NormFloat64())
+			if r.Float64() < 0.3 {
+				v *= 1 + 2*r.Float64()
+			}
+			return v
+		}
+		own, base = append(own, slower*one()), append(base, one())
+	}
+	return own, base
+}
+
+// TestMore goes on measuring a loaded machine as long as rounds do not tell: a tenth more is told from a twentieth, where the first
+// rounds alone seldom do, and the same engine, and one at the limit, fail as seldom as they did at one look.
+func TestMore(t *testing.T) {
+	b := read(t, "limits:\n  latency_p50: baseline + 5 %\n")
+	const runs, first, longest = 400, 3 * time.Second, 100 * time.Second
+	b.Looks = Looks(first, longest)
+	for _, c := range []struct {
+		slower      float64
+		least, most float64 // share of runs that fail
+		once        float64 // at most, by the first rounds alone
+	}{{1, 0, 0, 0}, {1.05, 0, 0.01, 0.01}, {1.10, 0.7, 1, 0.2}, {1.15, 0.98, 1, 0.5}} {
+		r, failed, once, total := rand.New(rand.NewPCG(9, uint64(c.slower*100))), 0, 0, 0
+		for range runs {
+			own, base := loaded(r, Rounds, c.slower)
+			check := func() bool {
+				c, err := b.Check(measured(own...), measured(base...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return !c.Passed
+			}
+			if check() {
+				once++
+			}
+			for {
+				took := first * time.Duration(len(own)) / Rounds
+				n := b.More(measured(own...), measured(base...), took, longest)
+				if n == 0 {
+					break
+				}
+				o, p := loaded(r, n, c.slower)
+				own, base = append(own, o...), append(base, p...)
+			}
+			if check() {
+				failed++
+			}
+			if total += len(own); first*time.Duration(len(own))/Rounds > longest {
+				t.Fatalf("%d rounds take longer than %s", len(own), longest)
+			}
+		}
+		share := float64(failed) / runs
+		if text := fmt.Sprintf("%g times as long: %.2f %% of the runs fail, %.2f %% at the first look; %d rounds a run", c.slower, 100*share, 100*float64(once)/runs, total/runs); share < c.least || share > c.most || float64(once)/runs > c.once {
+			t.Error(text)
+		} else {
+			t.Log(text)
+		}
+	}
+}
+
+// TestTelling says how many rounds would tell, as the square of how far the interval reaches over how far the median is off.
+func TestTelling(t *testing.T) {
+	row := func(limit string) report.CheckRow {
+		var rounds []float64
+		for i := range 45 {
+			rounds = append(rounds, 1+float64(i)/100)
+		}
+		c, err := read(t, "limits:\n  latency_p50: "+limit).Check(measured(rounds...), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Rows[0]
+	}
+	for limit, want := range map[string]int{"1.2 ms": 912, "1.19 ms": 406, "1.24 ms": 912, "1.22 ms": 0, "1.05 ms": 0, "2 ms": 0} {
+		if r := row(limit); r.Telling != want || (r.Why == "") != (limit == "1.05 ms" || limit == "2 ms") {
+			t.Errorf("%s: %d rounds would tell, %q: %+v", limit, r.Telling, r.Why, r)
+		}
+	}
+}
+
 // TestDecide knows noise from a time over the limit, and lets the median decide where there are too few rounds.
 func TestDecide(t *testing.T) {
 	rounds := []float64{1, 1, 1, 1, 1, 1, 1, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2}
@@ -171,7 +258,7 @@ func TestDecide(t *testing.T) {
 		{rounds, 1.3, report.CheckOK}, {rounds, 1.1, report.CheckNoise}, {rounds, 0.99, report.CheckFailed},
 		{rounds[:1], 0.99, report.CheckFailed}, {rounds[:1], 1, report.CheckOK}, {slices.Repeat([]float64{2}, 15), 1.9, report.CheckFailed},
 	} {
-		if d := decide(c.values, c.limit); d.verdict != c.want {
+		if d := decide(c.values, c.limit, 1); d.verdict != c.want {
 			t.Errorf("%v against %g: %+v, want %s", c.values, c.limit, d, c.want)
 		}
 	}
@@ -200,7 +287,7 @@ func TestTop1BesideBaseline(t *testing.T) {
 		known bool
 		want  report.Verdict
 	}{{0, true, report.CheckOK}, {2, true, report.CheckNoise}, {12, true, report.CheckFailed}, {2, false, report.CheckFailed}} {
-		if row := l.check(measured(c.wrong, c.known), measured(0, true), false); row.Verdict != c.want || c.want == report.CheckNoise && row.Why == "" {
+		if row := l.check(measured(c.wrong, c.known), measured(0, true), false, 1); row.Verdict != c.want || c.want == report.CheckNoise && row.Why == "" {
 			t.Errorf("%+v: %s, %q", c, row.Verdict, row.Why)
 		}
 	}

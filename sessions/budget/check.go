@@ -25,16 +25,21 @@ func (b *Budget) Check(m, baseline *Measured) (*report.Check, error) {
 	c := &report.Check{Budget: b.Path, Baseline: b.Baseline, Passed: true}
 	if b.Timed() {
 		c.Rounds = len(m.rounds())
-		c.Beside = baseline != nil && baseline.Replay == "" && len(baseline.rounds()) > 0 && len(baseline.rounds()) == len(m.rounds())
+		c.Beside = b.beside(m, baseline)
 	}
 	for _, l := range b.limits {
-		row := l.check(m, baseline, c.Beside)
+		row := l.check(m, baseline, c.Beside, b.Looks)
 		if row.Verdict == report.CheckFailed {
 			c.Passed = false
 		}
 		c.Rows = append(c.Rows, row)
 	}
 	return c, nil
+}
+
+// beside reports whether both were measured in the same rounds.
+func (b *Budget) beside(m, baseline *Measured) bool {
+	return baseline != nil && baseline.Replay == "" && len(baseline.rounds()) > 0 && len(baseline.rounds()) == len(m.rounds())
 }
 
 // unfounded is the error of a limit that refers to a baseline which is not there.
@@ -56,7 +61,7 @@ func (b *Budget) Founded() error {
 var ErrNoBaseline = errors.New("no baseline")
 
 // check holds one figure to its limit.
-func (l limit) check(m, baseline *Measured, beside bool) report.CheckRow {
+func (l limit) check(m, baseline *Measured, beside bool, looks int) report.CheckRow {
 	row := report.CheckRow{Metric: l.metric.name, Line: l.line, Unit: l.metric.unit, Least: l.metric.least, Asked: l.asked, Verdict: report.CheckOK}
 	fail := func(why string) report.CheckRow {
 		row.Verdict, row.Why = report.CheckFailed, why
@@ -77,7 +82,7 @@ func (l limit) check(m, baseline *Measured, beside bool) report.CheckRow {
 	}
 	row.Value, row.Limit = &v, l.at(reference)
 	if l.metric.rounds != nil && len(m.rounds()) > 0 {
-		return l.timed(row, m, baseline, beside)
+		return l.timed(row, m, baseline, beside, looks)
 	}
 	over := v - row.Limit
 	if l.metric.least {
@@ -121,7 +126,7 @@ func unknown(m *metric) string {
 }
 
 // timed holds a time to its limit by its rounds: those of the engine alone, or beside the baseline's, whose disturbances it shares.
-func (l limit) timed(row report.CheckRow, m, baseline *Measured, beside bool) report.CheckRow {
+func (l limit) timed(row report.CheckRow, m, baseline *Measured, beside bool, looks int) report.CheckRow {
 	values := make([]float64, len(m.rounds()))
 	if beside && l.relative {
 		reference := make([]float64, len(values))
@@ -138,13 +143,17 @@ func (l limit) timed(row report.CheckRow, m, baseline *Measured, beside bool) re
 			values[i] = l.metric.rounds(r) / float64(time.Millisecond)
 		}
 	}
-	v := decide(values, row.Limit)
+	v := decide(values, row.Limit, looks)
 	row.Value, row.Verdict = &v.Value, v.verdict
 	if v.known {
 		row.Low, row.High = &v.Low, &v.High
 	}
-	if v.verdict == report.CheckNoise {
-		row.Why = "over the limit by less than the rounds tell apart"
+	if v.open(row.Limit) {
+		row.Telling = v.telling(row.Limit, len(values))
+		row.Why = fmt.Sprintf("over the limit by less than %d rounds tell apart", len(values))
+		if v.verdict == report.CheckOK {
+			row.Why = fmt.Sprintf("under the limit by less than %d rounds tell apart", len(values))
+		}
 	}
 	return row
 }

@@ -21,6 +21,7 @@ import (
 type Budget struct {
 	Path     string
 	Baseline string // a recording, an engine or a model, beside the file or by its whole path; empty: none
+	Looks    int    // how often a measurement may be looked at before it is long enough; 0: once
 	limits   []limit
 }
 

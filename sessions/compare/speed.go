@@ -26,25 +26,37 @@ func PairedSpeed(reference, own []time.Duration) report.Speed {
 }
 
 // MedianInterval returns the median of independent values and the interval that the sign test gives for it: from the k-th
-// smallest to the k-th largest value, where less than confidence/2 of all samples of that size have fewer than k values
+// smallest to the k-th largest value, where less than half a percent of all samples of that size have fewer than k values
 // below their true median. It supposes nothing of how the values are distributed. With fewer than eight there is none.
 func MedianInterval(values []float64) (median, low, high float64) {
+	return MedianIntervalAt(values, confidence)
+}
+
+// MedianIntervalAt is MedianInterval with the chance that the interval leaves the true median out.
+func MedianIntervalAt(values []float64, chance float64) (median, low, high float64) {
 	n := len(values)
 	if n == 0 {
 		return math.NaN(), 0, 0
 	}
 	s := slices.Sorted(slices.Values(values))
 	median = (s[(n-1)/2] + s[n/2]) / 2
-	k, tail, term := 0, 0.0, math.Exp2(-float64(n)) // term: the chance that exactly k values lie below
-	for tail+term <= confidence/2 {
-		tail += term
-		term *= float64(n-k) / float64(k+1)
+	k, tail := 0, 0.0
+	for {
+		if tail += exactly(n, k); tail > chance/2 {
+			break
+		}
 		k++
 	}
 	if k == 0 {
 		return median, 0, 0
 	}
 	return median, s[k-1], s[n-k]
+}
+
+// exactly returns the chance that k of n values lie below their true median, which for a few thousand has no place in powers of two.
+func exactly(n, k int) float64 {
+	log := func(m int) float64 { v, _ := math.Lgamma(float64(m + 1)); return v }
+	return math.Exp(log(n) - log(k) - log(n-k) - float64(n)*math.Ln2)
 }
 
 // roundMedians cuts samples, in the order in which they were taken, into rounds, and returns the median of each: what

@@ -81,7 +81,7 @@ func TestMedianInterval(t *testing.T) {
 		n                 int
 		median, low, high float64
 	}{ // of tables of the sign test
-		{1, 1, 0, 0}, {7, 4, 0, 0}, {8, 4.5, 1, 8}, {9, 5, 1, 9}, {15, 8, 3, 13}, {20, 10.5, 4, 17}, {25, 13, 6, 20},
+		{1, 1, 0, 0}, {7, 4, 0, 0}, {8, 4.5, 1, 8}, {9, 5, 1, 9}, {15, 8, 3, 13}, {20, 10.5, 4, 17}, {25, 13, 6, 20}, {2000, 1000.5, 942, 1059}, // the last one where powers of two have no place for it
 	} {
 		if median, low, high := MedianInterval(values(c.n)); median != c.median || low != c.low || high != c.high {
 			t.Errorf("of %d: %g from %g to %g, want %g from %g to %g", c.n, median, low, high, c.median, c.low, c.high)

@@ -23,7 +23,8 @@ type CheckRow struct {
 	Low      *float64 // where the value lies with 99 % confidence, of times
 	High     *float64
 	Verdict  Verdict
-	Why      string `json:",omitempty"` // the value is not known, or the verdict is not plain
+	Why      string `json:",omitempty"`                         // the value is not known, or the verdict is not plain
+	Telling  int    `json:",omitempty" output:"telling_rounds"` // rounds in which it would be, as far as times vary; 0: it is, or nobody would wait for it
 }
 
 // Verdict is what a limit says of a value.

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ type device struct {
 	told    *Audience
 	Busy    turn  // one measurement at a time
 	wanted  int   // rounds of a measurement; 0: compare.Rounds
+	more    More  // nil: no more than these
 	unfiled error // why compiled code cannot be kept in files, once that was said
 
 	ceilings ceilings
@@ -75,6 +77,31 @@ func (d *device) Rounds() int {
 		return 1
 	}
 	return cmp.Or(d.wanted, compare.Rounds)
+}
+
+// More says from the rounds of each engine that is measured beside others, and from how long all of them took, in how many rounds
+// more they are to be measured; 0: in none.
+type More func(rounds [][]report.Round, took time.Duration) int
+
+// Alternate measures engines side by side: in the device's number of rounds, and in more of them where somebody wants more.
+func (d *device) Alternate(ctx context.Context, lanes []*compare.Lane) error {
+	begin := time.Now()
+	for n := d.Rounds(); n > 0; {
+		if err := compare.Alternate(ctx, lanes, n); err != nil {
+			return err
+		}
+		n = 0
+		if d.more != nil && !d.Estimated() {
+			all := make([][]report.Round, len(lanes))
+			for i, l := range lanes {
+				all[i] = RoundsOf(l)
+			}
+			if n = d.more(all, time.Since(begin)); n > 0 {
+				d.told.Progress(report.Progress{Phase: d.Measuring(), Item: fmt.Sprintf("%d rounds more", n)})
+			}
+		}
+	}
+	return nil
 }
 
 // Turn returns a round's part of a measurement.

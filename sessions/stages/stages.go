@@ -41,7 +41,7 @@ func New(m *model.Model, w Workplace, told *Audience) *Stages { return wire(m, w
 // wire connects the stages with each other; c is the calibration that they share with others, nil for one of their own.
 func wire(m *model.Model, w Workplace, told *Audience, c *calibration) *Stages {
 	s := &Stages{Place: w, Model: m, Told: told}
-	s.Device = &device{Backend: w.Backend, told: told, wanted: w.Rounds, Busy: turn{machine: w.Machine, told: told}, ceilings: ceilings{file: w.Peaks}}
+	s.Device = &device{Backend: w.Backend, told: told, wanted: w.Rounds, more: w.More, Busy: turn{machine: w.Machine, told: told}, ceilings: ceilings{file: w.Peaks}}
 	s.Orders = &orders{m, &stored{model: m, backend: w.Backend, calData: w.CalData, recalibrate: w.Recalibrate}}
 	s.Passes = newPasses(m, w.Backend, s.Orders, told)
 	if s.Calibration = c; c == nil {

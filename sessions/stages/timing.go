@@ -129,7 +129,7 @@ func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Prof
 	if err := m.warmUp(ctx, lanes, p); err != nil {
 		return nil, nil, err
 	}
-	if err := compare.Alternate(ctx, lanes, m.device.Rounds()); err != nil {
+	if err := m.device.Alternate(ctx, lanes); err != nil {
 		return nil, nil, err
 	}
 	for _, t := range all {
@@ -172,15 +172,6 @@ func (m *timing) sumUp(lanes []*compare.Lane, all []*describe.Times, begin time.
 		speeds[i] = &speed
 	}
 	return reports, speeds, nil
-}
-
-// RoundsOf returns what the rounds of a lane came to.
-func RoundsOf(l *compare.Lane) []report.Round {
-	rounds := make([]report.Round, len(l.Medians))
-	for i := range rounds {
-		rounds[i] = report.Round{Median: l.Medians[i], P99: l.P99s[i]}
-	}
-	return rounds
 }
 
 // Point measures a context, which is at the plan's extents, on inputs.

@@ -24,6 +24,7 @@ type Workplace struct {
 	Log     func(report.LogLine)
 	Machine *Machine      // that other sessions measure on, too; nil: none does
 	Rounds  int           // in which engines are measured side by side; 0: as many as compare.Rounds
+	More    More          // in how many more they are; nil: in none
 	Live    time.Duration // that a session measures an engine for at last; 0: 3 s
 	SaveTo  string        // the timing cache's file; empty: nowhere
 	// Peaks has what the device reaches at most, which is measured when layers or tokens are timed and it is not known; nil: nobody asks.
