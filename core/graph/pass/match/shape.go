@@ -15,6 +15,11 @@ func Perm(l *graph.Layer) []int {
 	return perm
 }
 
+// IsTranspose reports whether l is a Transpose and nothing else; nil is none.
+func IsTranspose(l *graph.Layer) bool {
+	return l != nil && l.Op == graph.Transpose && l.Epilogue.Args == 0
+}
+
 // ReshapeTo returns the constant shape with which Reshape brings x to the given dims.
 func ReshapeTo(x *graph.Tensor, dims []symbolic.Dim) ([]int64, bool) {
 	shape := make([]int64, len(dims))
