@@ -27,7 +27,7 @@ func choices(t tables) map[string][]string {
 		"precision": {"fp32", "fp16", "int8"}, "calibrator": t.own.calibrators().Names(),
 		"activations": config.Schemes(), "weight-scales": config.WeightScales(), "weight-ranges": quant.WeightRanges(),
 		"keep": {"first", "last", "residuals"}, "bias-correction": {"off", "fast", "exact"}, "equalization": {"off", "weights", "activations"},
-		"rounding": {"nearest", "gptq", "gptq:ordered"}, "weights": quant.FewBitsKinds(),
+		"rounding": {"nearest", "gptq", "gptq:ordered", "compensated", "auto"}, "weights": quant.FewBitsKinds(),
 		"precision-constraints": {"prefer", "obey", "none"}, "disable": config.RuleNames(),
 		"backend": names, "backends": append(slices.Clone(names), outsiders...), "device": devices,
 		"format": {"text", "json"}, "theme": ui.ThemeNames(), "layout": {"nchw", "nhwc"}, "channel-order": {"rgb", "bgr"},

@@ -81,11 +81,13 @@ func TestRoundingINT8(t *testing.T) {
 // TestEngineKeepsRounding: an engine that keeps its source keeps the integers that its weights were rounded to by moments, and is lowered
 // to them again without the data.
 func TestEngineKeepsRounding(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "digits.engine")
-	command(t, 0, "build", "--precision", "int8", "--rounding", "gptq", "--equalization", "off", "--keep-source", "-q", "--timing-cache", "none", "-o", file)
-	out, _ := command(t, 0, "inspect", "passes", file, "--verbose", "-q")
-	if strings.Count(out, "gptq, as it was found before") < 3 || strings.Contains(out, "to the nearest") {
-		t.Error(out)
+	for _, by := range []string{"gptq", "compensated"} {
+		file := filepath.Join(t.TempDir(), "digits.engine")
+		command(t, 0, "build", "--precision", "int8", "--rounding", by, "--equalization", "off", "--keep-source", "-q", "--timing-cache", "none", "-o", file)
+		out, _ := command(t, 0, "inspect", "passes", file, "--verbose", "-q")
+		if strings.Count(out, by+", as it was found before") < 3 || strings.Contains(out, "to the nearest") {
+			t.Error(out)
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ func TestQuantizationKeys(t *testing.T) {
 	step(config.Quantization{}, "E")
 	step(config.Quantization{Rounding: "nearest"}, "Z")
 	step(config.Quantization{Rounding: "gptq"}, "Z")
+	step(config.Quantization{Rounding: "compensated"}, "Z")
 	step(config.Quantization{}, "Z")
 	for _, want := range []string{"int8", "int4", ""} {
 		if b.press("I"); b.last().Weights != want {

@@ -166,7 +166,8 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 		}
 	}
 	if cfg.Correction != nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == numeric.I8 }) {
-		n, err = l.correct(ctx, cfg.Correction, float, n, pc)
+		r := cfg.Rounding
+		n, err = l.correct(ctx, cfg.Correction, float, n, pc, r != nil && r.By.Compensates() && r.Known == nil && !r.Declined)
 	}
 	return l, n, pc, err
 }

@@ -233,22 +233,28 @@ func chooseChain(t *testing.T, n *graph.Network, b run.Backend, items, others []
 	}
 	sqnr := map[string]float64{}
 	for how, l := range ways {
-		var e quant.ErrorAccumulator
-		for _, in := range others {
-			want, err := n.Eval(t.Context(), in, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := l.Network.Eval(t.Context(), in, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := e.Add(want["y"].Floats(), got["y"].Floats()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		sqnr[how] = e.Errors().SQNRdB
+		sqnr[how] = sqnrOf(t, n, l, others)
 	}
 	t.Log(sqnr, ways["chosen"].Tried)
 	return ways["chosen"], sqnr
+}
+
+// sqnrOf returns what a chain that was lowered has on some items, in dB.
+func sqnrOf(t *testing.T, n *graph.Network, l *build.Lowered, items []map[string]numeric.Value) float64 {
+	t.Helper()
+	var e quant.ErrorAccumulator
+	for _, in := range items {
+		want, err := n.Eval(t.Context(), in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := l.Network.Eval(t.Context(), in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Add(want["y"].Floats(), got["y"].Floats()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e.Errors().SQNRdB
 }

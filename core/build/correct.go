@@ -31,13 +31,16 @@ type corrector struct {
 	equalized Equalized      // what its channels are divided by
 	env       map[string]int
 	shifts    map[string][]float64 // that were added, by source layer
+	rounded   Rounded              // the integers that rounding found, and those that compensation does
 	items     int                  // on which networks are compared
 	last      []string             // the tensors of the quantised network by which they are
+
+	compensates bool // weights make up for what quantisation does to their input
 }
 
 // correct corrects n, which the quantiser made of before, and notes in l what it did.
-func (l *Lowered) correct(ctx context.Context, c *Correction, before, n *graph.Network, pc pass.Config) (*graph.Network, error) {
-	r := &corrector{Correction: c, ctx: ctx, before: before, equalized: l.Equalized, env: pc.Shapes, shifts: map[string][]float64{}}
+func (l *Lowered) correct(ctx context.Context, c *Correction, before, n *graph.Network, pc pass.Config, compensates bool) (*graph.Network, error) {
+	r := &corrector{Correction: c, ctx: ctx, before: before, equalized: l.Equalized, env: pc.Shapes, shifts: map[string][]float64{}, rounded: l.Rounded, compensates: compensates}
 	pc.Until, pc.Extra = 0, nil
 	n, steps, err := passes.Run(ctx, n, []pass.Pass{quantise.CorrectBias(func(w *pass.Rewrite) {
 		if err := r.run(w); err != nil {
@@ -62,9 +65,10 @@ func (c *corrector) run(w *pass.Rewrite) error {
 	switch {
 	case shifts != nil || len(tasks) == 0:
 	case c.Replay == nil:
+		c.compensation(w, tasks)
 		shifts = c.shiftsBy(tasks, nil)
 	default:
-		if shifts, worse, err = c.measured(n, tasks); err != nil {
+		if shifts, worse, err = c.measured(n, tasks, c.compensation(w, tasks)); err != nil {
 			return fmt.Errorf("correcting biases: %w", err)
 		}
 	}

@@ -14,8 +14,9 @@ import (
 // measured returns what biases lack by what products read when both networks run, n with its biases corrected so far. Where that
 // brings the outputs no nearer to those of the float network, on the same items, it returns what rounding of weights alone takes,
 // and where not even that does, none, and why: means that are moved back may move more that counts, as where most of an image is
-// one background whose error stands for all.
-func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string][]float64, worse string, err error) {
+// one background whose error stands for all. With m, weights that make up for what inputs lose are compared as well, and n has them
+// where they are better than all of that.
+func (c *corrector) measured(n *graph.Network, tasks []task, m *compensation) (shifts map[string][]float64, worse string, err error) {
 	c.items = min(heldItems(c.before, c.Replay.Env), heldItems(n, c.Replay.Env))
 	if c.Replay.most > 0 {
 		c.items = min(c.items, c.Replay.most)
@@ -26,22 +27,32 @@ func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string]
 	}
 	want, got := compared(c.before, n, c.env, len(real.held))
 	real.last, c.last = namesOf(want), namesOf(got)
-	exact, corrected, err := c.layerByLayer(n, tasks, real)
+	var kinds []correction
+	float := real
+	if m != nil {
+		m.divide(real.held)
+		defer m.multiply.close()
+		k, err := c.layerByLayer(n, tasks, real, m)
+		if err != nil {
+			return nil, "", err
+		}
+		kinds, float = append(kinds, k), nil
+	}
+	k, err := c.layerByLayer(n, tasks, float, nil)
 	if err != nil {
 		return nil, "", err
 	}
+	kinds = append(kinds, k, correction{shifts: c.shiftsBy(tasks, nil)}, correction{shifts: map[string][]float64{}})
 	if err := real.finish(c.before, want); err != nil {
 		return nil, "", err
 	}
-	fast := c.shiftsBy(tasks, nil)
-	least, errs := 0, make([]float64, 3)
-	kinds := []map[string][]float64{exact, fast, {}}
-	for i, kind := range kinds {
+	least, errs := 0, make([]float64, len(kinds))
+	for i, k := range kinds {
 		c.progress("comparing corrected biases", i, len(kinds))
-		if i == 0 { // its run is nearly done
-			errs[i], err = c.errorOf(corrected.network, corrected.staged, real)
+		if k.network != nil { // its run is nearly done
+			errs[i], err = c.errorOf(k.network, k.staged, real)
 		} else {
-			errs[i], err = c.errorWith(n, tasks, kind, real)
+			errs[i], err = c.errorWith(n, tasks, k.shifts, real)
 		}
 		if err != nil {
 			return nil, "", err
@@ -50,10 +61,17 @@ func (c *corrector) measured(n *graph.Network, tasks []task) (shifts map[string]
 			least = i
 		}
 	}
-	if least == 2 {
-		return kinds[2], fmt.Sprintf("the outputs on the calibration data are nearer to FP32 without, at %.1f dB; with it %.1f dB", decibels(errs[2]), decibels(errs[0])), nil
+	switch {
+	case m == nil:
+	case least == 0:
+		m.keep(n, tasks)
+	default:
+		m.decline(errs[0], errs[least])
 	}
-	return kinds[least], "", nil
+	if last := len(kinds) - 1; least == last {
+		return kinds[last].shifts, fmt.Sprintf("the outputs on the calibration data are nearer to FP32 without, at %.1f dB; with it %.1f dB", decibels(errs[last]), decibels(errs[last-2])), nil
+	}
+	return kinds[least].shifts, "", nil
 }
 
 func (c *corrector) progress(phase string, done, of int) {
@@ -120,27 +138,33 @@ func lastProduct(t *graph.Tensor) *graph.Layer {
 // decibels returns the ratio of signal to noise of a noise by signal.
 func decibels(noise float64) float64 { return -10 * math.Log10(max(noise, 1e-20)) }
 
-// underway is a network as far as it has run.
-type underway struct {
-	network *graph.Network
+// correction is what biases may be corrected by.
+type correction struct {
+	shifts  map[string][]float64
+	network *graph.Network // with it, and the run of it as far as it was run for that; nil where it was not
 	staged  *staged
 }
 
 // layerByLayer returns the shifts of all tasks, those before a layer being added before it runs, and the network with all of them, which
-// has run up to the last. It sets the tasks' means.
-func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged) (map[string][]float64, underway, error) {
+// has run up to the last. It sets the tasks' means, by a run of the float network; nil: they are set. With m, weights make up for what
+// is left.
+func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged, m *compensation) (correction, error) {
 	trial, open := c.trial(n, tasks, nil)
 	quantised, err := c.Replay.stage(c.ctx, c.items)
 	if err != nil {
-		return nil, underway{}, err
+		return correction{}, err
 	}
 	quantised.last = c.last
+	phase := "correcting biases"
+	if m != nil {
+		phase = "solving for weights"
+	}
 	shifts, means := map[string][]float64{}, map[string][]float64{}
 	done := 0
 	for _, ready := range waves(trial, open) {
-		read, err := c.read(trial, ready, real, quantised)
+		read, err := c.read(trial, ready, real, quantised, m)
 		if err != nil {
-			return nil, underway{}, err
+			return correction{}, err
 		}
 		maps.Copy(shifts, c.shiftsBy(ready, read))
 		for _, t := range ready {
@@ -150,35 +174,43 @@ func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged) (
 			}
 		}
 		done += len(ready)
-		c.progress("correcting biases", done, len(tasks))
+		c.progress(phase, done, len(tasks))
 	}
 	for i, t := range tasks {
 		tasks[i].mean = means[t.key()]
 	}
-	return shifts, underway{trial, quantised}, nil
+	return correction{shifts, trial, quantised}, nil
 }
 
-// read returns the means of what layers of the quantised network read, and sets those of the float network.
-func (c *corrector) read(n *graph.Network, ready []task, real, quantised *staged) ([][]float64, error) {
-	var names []string
+// read returns the means of what layers of the quantised network read, and sets those of the float network; without that, they are
+// known. With m, it gives the layers weights that make up for the difference.
+func (c *corrector) read(n *graph.Network, ready []task, real, quantised *staged, m *compensation) (read [][]float64, err error) {
+	var layers, before []*graph.Layer
 	for _, t := range ready {
-		names = append(names, t.Layer().Name)
+		layers, before = append(layers, t.Layer()), append(before, c.before.Layer(t.Layer().Name))
 	}
-	want, err := real.means(c.before, names)
-	if err != nil {
+	if real != nil {
+		if err := real.reach(c.before, before); err != nil {
+			return nil, err
+		}
+		for i, l := range before {
+			m, _ := real.meansOf(l).Of()
+			ready[i].mean = m.Mean
+		}
+		defer real.drop(c.before)
+	}
+	if err := quantised.reach(n, layers); err != nil {
 		return nil, err
 	}
-	got, err := quantised.means(n, names)
-	if err != nil {
-		return nil, err
+	for _, l := range layers {
+		m, _ := quantised.meansOf(l).Of()
+		read = append(read, m.Mean)
 	}
-	var read [][]float64
-	for i, name := range names {
-		w, _ := want[name].Of()
-		g, _ := got[name].Of()
-		ready[i].mean, read = w.Mean, append(read, g.Mean)
+	defer quantised.drop(n)
+	if m != nil {
+		err = m.solve(n, ready, real, quantised)
 	}
-	return read, nil
+	return read, err
 }
 
 // trial returns a copy of n with shifts in its biases, and the tasks for it.

@@ -153,7 +153,7 @@ func (r *rounder) tasks(w *pass.Rewrite) []roundTask {
 			case len(weights.Users) > 1:
 				t.site.Miss(pass.SecondConsumer, "%d layers have these weights", len(weights.Users))
 				continue
-			case lossless(t.before, d):
+			case lossless(t.before, d) && !r.knows(t):
 				t.site.Miss(pass.NoGain, "nothing is lost of its weights by the nearest integers")
 				continue
 			}
@@ -223,7 +223,7 @@ func (r *rounder) integers(n *graph.Network, t roundTask) {
 	default:
 		r.rounded[t.key()] = newRoundedWeights(old, q)
 		r.put(n, t, q)
-		t.site.Note("%s: %.1f dB less error of its sums expected%s", r.By, gain, behind(r.Because))
+		t.site.Note("%s: %.1f dB less error of its sums expected%s", r.By.ByMoments(), gain, behind(r.Because))
 		t.site.Fire(t.layer)
 	}
 }
@@ -262,6 +262,12 @@ func (r *rounder) put(n *graph.Network, t roundTask, q numeric.Value) {
 	d.SetInput(0, c)
 }
 
+// knows reports whether integers are kept of a layer: those that compensate are others than the nearest where these lose nothing.
+func (r *rounder) knows(t roundTask) bool {
+	_, known := r.Known[t.key()]
+	return known
+}
+
 // key names the layer that a task is about, whatever is fused with it.
 func (t roundTask) key() string { return t.site.Layers()[0] }
 
@@ -284,7 +290,7 @@ func (r *rounder) fewBits(n *graph.Network, t roundTask, stored map[string]*grap
 	l, note := t.layer, r.Few.String()
 	weights := l.Inputs[1]
 	w, _ := weights.Const()
-	by, m := r.By, r.moments[l.Name]
+	by, m := r.By.ByMoments(), r.moments[l.Name]
 	_, known := r.Known[t.key()]
 	switch {
 	case r.Known != nil:

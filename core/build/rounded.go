@@ -54,3 +54,12 @@ func (r RoundedWeights) of(nearest numeric.Value) (numeric.Value, error) {
 	}
 	return numeric.Value{Type: nearest.Type, Dims: nearest.Dims, Data: steps}, nil
 }
+
+// nearest returns the nearest integers, given those that r stands for.
+func (r RoundedWeights) nearest(rounded numeric.Value) numeric.Value {
+	steps, _ := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(r.Steps)), int64(len(rounded.Data)))) // what newRoundedWeights wrote
+	for i, b := range rounded.Data {
+		steps[i] = b - steps[i]
+	}
+	return numeric.Value{Type: rounded.Type, Dims: rounded.Dims, Data: steps}
+}

@@ -123,23 +123,13 @@ func heldItems(n *graph.Network, env map[string]int) int {
 	return max(fewestHeld, min(host.Share(heldBytes)/(most+size(n.Inputs)), mostHeld))
 }
 
-// means runs all that the tensors need which layers read at input 0, and returns the means of those by layer. The layers have
-// not run then.
-func (s *staged) means(n *graph.Network, layers []string) (map[string]*quant.Means, error) {
+// reach runs all that the tensors need which layers read at input 0. The layers have not run then.
+func (s *staged) reach(n *graph.Network, layers []*graph.Layer) error {
 	var want []*graph.Tensor
-	for _, name := range layers {
-		want = append(want, n.Layer(name).Inputs[0])
+	for _, l := range layers {
+		want = append(want, l.Inputs[0])
 	}
-	if err := s.run(s.part(n, want)); err != nil {
-		return nil, err
-	}
-	all := map[string]*quant.Means{}
-	for _, name := range layers {
-		l := n.Layer(name)
-		all[name] = s.meansOf(l)
-	}
-	s.drop(n)
-	return all, nil
+	return s.run(s.part(n, want))
 }
 
 // meansOf returns the means of what a layer reads at input 0, each thread's those of items of its own. Their sum does not depend on

@@ -91,6 +91,13 @@ func (p *Product) In(n *graph.Network) *Product {
 	return &in
 }
 
+// Stored returns the product with other integers for weights.
+func (p *Product) Stored(q numeric.Value) *Product {
+	with := *p
+	with.stored = numeric.ToReal(q, p.layer.Inputs[1].Producer.Attrs.(graph.QuantAttrs).Range).Floats()
+	return &with
+}
+
 // Layer returns the layer in the quantised network.
 func (p *Product) Layer() *graph.Layer { return p.layer }
 

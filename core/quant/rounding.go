@@ -8,21 +8,22 @@ import (
 
 // Rounding says how weights become integers. The zero value is to the nearest.
 type Rounding struct {
-	kind    string // "", gptq or auto
+	kind    string // "", gptq, compensated or auto
 	ordered bool   // the inputs of the largest moments first
 }
 
 // Roundings returns the kinds of rounding.
-func Roundings() []string { return []string{"nearest", "gptq", "auto"} }
+func Roundings() []string { return []string{"nearest", "gptq", "compensated", "auto"} }
 
 // ParseRounding reads what String writes: nearest, gptq, gptq:ordered, which rounds the weights of those inputs first whose second
-// moments are the largest, or auto, which is one of the first two, by trial.
+// moments are the largest, compensated, which is gptq of weights that take back what quantisation does to their input (see
+// [Compensation]), or auto, which is one of the others, by trial.
 func ParseRounding(text string) (Rounding, error) {
 	name, param, has := strings.Cut(text, ":")
 	switch {
 	case name == "nearest" && !has:
 		return Rounding{}, nil
-	case name == "auto" && !has:
+	case (name == "auto" || name == "compensated") && !has:
 		return Rounding{kind: name}, nil
 	case name == "gptq" && (!has || param == "ordered"):
 		return Rounding{name, has}, nil
@@ -42,6 +43,17 @@ func (r Rounding) String() string {
 
 // NeedsMoments reports whether it looks at what the weights are multiplied by.
 func (r Rounding) NeedsMoments() bool { return r.kind != "" }
+
+// Compensates reports whether weights make up for what quantisation does to their input.
+func (r Rounding) Compensates() bool { return r.kind == "compensated" }
+
+// ByMoments returns what r does by the second moments of inputs alone.
+func (r Rounding) ByMoments() Rounding {
+	if r.Compensates() {
+		r.kind = "gptq"
+	}
+	return r
+}
 
 // IsAuto reports whether it is yet to be chosen.
 func (r Rounding) IsAuto() bool { return r.kind == "auto" }

@@ -5,13 +5,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // way is how a configuration quantises in which all layers stay in 8 bits.
 type way struct {
-	rounding, equalization string // of the former none: as the best so far
+	rounding, equalization string // none: as the best so far
 	residuals              bool   // residual sums stay in floating point
 }
 
@@ -43,6 +44,7 @@ func (g *searching) inINT8(ctx context.Context) error {
 		}
 		g.studies.told.Progress(report.Progress{Phase: "trying ways to quantise", Item: w.String(), Done: i, Total: len(ways)})
 		cfg := g.config.Clone()
+		g.study.settle(&cfg.Quantization)
 		w.apply(&cfg.Quantization)
 		t, err := g.studies.open(ctx, cfg)
 		if err != nil {
@@ -64,53 +66,57 @@ func (g *searching) inINT8(ctx context.Context) error {
 	return try(chosen, ranged, "ranges chosen by the error of the outputs")
 }
 
-// ways returns what is tried in turn, each on top of those before it that were better: residual sums in floating point, then what the
-// configuration leaves to be chosen in every way but the one that was, and all channels equalised by the same share, which is none of
-// what trials choose from: for each tensor they take the share that is estimated to be its best.
-func (g *searching) ways() []way {
+// ways returns what is tried in turn, each on top of those before it that were better: weights that compensate, which trials do not choose
+// from; residual sums in floating point; what the configuration leaves to be chosen in every way but the one that was; and all channels
+// equalised by the same share, in place of that which is estimated to be the best for each tensor.
+func (g *searching) ways() (list []way) {
 	q, base := g.config.Quantization.Full(), g.study.base
-	now := way{rounding: q.Rounding, equalization: q.Equalization}
-	roundings, equalizations := []string{q.Rounding}, []string{q.Equalization}
+	if q.Rounder().IsAuto() && q.BiasCorrection == quant.CorrectExact {
+		list = append(list, way{rounding: "compensated"})
+	}
+	list = append(list, way{residuals: true})
+	if q.Equalizer().IsAuto() {
+		other := "off"
+		if len(base.Equalized) == 0 {
+			other = "activations"
+		}
+		for _, e := range []string{other, "activations:0.75", "activations:0.5"} {
+			list = append(list, way{equalization: e})
+		}
+	}
 	if q.Rounder().IsAuto() {
-		roundings = []string{"gptq", "nearest"}
-		if now.rounding = roundings[0]; len(base.Rounded) == 0 {
-			now.rounding = roundings[1]
-		}
-	}
-	if q.Equalizer().IsAuto() {
-		equalizations = []string{"activations", "off"}
-		if now.equalization = equalizations[0]; len(base.Equalized) == 0 {
-			now.equalization = equalizations[1]
-		}
-	}
-	list := []way{{now.rounding, now.equalization, true}}
-	for _, r := range roundings {
-		for _, e := range equalizations {
-			if w := (way{r, e, false}); w != now {
-				list = append(list, w)
-			}
-		}
-	}
-	if q.Equalizer().IsAuto() {
-		list = append(list, way{"", "activations:0.75", false}, way{"", "activations:0.5", false})
+		list = append(list, way{rounding: "gptq"}, way{rounding: "nearest"})
 	}
 	return list
 }
 
+// settle makes of what q leaves to be chosen what was, so that trials are not made anew for each way.
+func (t *study) settle(q *config.Quantization) {
+	if q.Full().Rounder().IsAuto() {
+		if q.Rounding = "gptq"; len(t.base.Rounded) == 0 {
+			q.Rounding = "nearest"
+		}
+	}
+	if q.Full().Equalizer().IsAuto() {
+		if q.Equalization = "activations"; len(t.base.Equalized) == 0 {
+			q.Equalization = "off"
+		}
+	}
+}
+
 func (w way) apply(q *config.Quantization) {
-	q.Rounding, q.Equalization = cmp.Or(w.rounding, q.Rounding), w.equalization
+	q.Rounding, q.Equalization = cmp.Or(w.rounding, q.Rounding), cmp.Or(w.equalization, q.Equalization)
 	if w.residuals && !slices.Contains(q.Keep, "residuals") {
 		q.Keep = append(slices.Clone(q.Keep), "residuals")
 	}
 }
 
 func (w way) String() string {
-	text := "equalization " + w.equalization
-	if w.rounding != "" {
-		text = "rounding " + w.rounding + ", " + text
+	switch {
+	case w.residuals:
+		return "residual sums in floating point"
+	case w.rounding != "":
+		return "rounding " + w.rounding
 	}
-	if w.residuals {
-		text += ", residual sums in floating point"
-	}
-	return text
+	return "equalization " + w.equalization
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 )
 
@@ -12,23 +13,36 @@ import (
 // decided is left alone.
 func TestWays(t *testing.T) {
 	equalized := build.Equalized{"x": {}}
-	shares := []way{{"", "activations:0.75", false}, {"", "activations:0.5", false}}
+	residuals, compensated := way{residuals: true}, way{rounding: "compensated"}
+	by := func(equalizations ...string) (list []way) {
+		for _, e := range equalizations {
+			list = append(list, way{equalization: e})
+		}
+		return list
+	}
+	roundings := []way{{rounding: "gptq"}, {rounding: "nearest"}}
 	for _, c := range []struct {
 		rounding, equalization string
+		correction             quant.BiasCorrection
 		base                   build.Lowered
 		want                   []way
+		settled                [2]string
 	}{
-		{"auto", "auto", build.Lowered{Rounded: build.Rounded{"a": {}}, Equalized: equalized}, []way{{"gptq", "activations", true}, {"gptq", "off", false}, {"nearest", "activations", false}, {"nearest", "off", false}, shares[0], shares[1]}},
-		{"auto", "auto", build.Lowered{Rounded: build.Rounded{}}, []way{{"nearest", "off", true}, {"gptq", "activations", false}, {"gptq", "off", false}, {"nearest", "activations", false}, shares[0], shares[1]}},
-		{"auto", "off", build.Lowered{Rounded: build.Rounded{"a": {}}}, []way{{"gptq", "off", true}, {"nearest", "off", false}}},
-		{"nearest", "auto", build.Lowered{Equalized: equalized}, []way{{"nearest", "activations", true}, {"nearest", "off", false}, shares[0], shares[1]}},
-		{"gptq:ordered", "weights", build.Lowered{}, []way{{"gptq:ordered", "weights", true}}},
+		{"auto", "auto", "", build.Lowered{Rounded: build.Rounded{"a": {}}, Equalized: equalized}, slices.Concat([]way{compensated, residuals}, by("off", "activations:0.75", "activations:0.5"), roundings), [2]string{"gptq", "activations"}},
+		{"auto", "auto", "fast", build.Lowered{Rounded: build.Rounded{}}, slices.Concat([]way{residuals}, by("activations", "activations:0.75", "activations:0.5"), roundings), [2]string{"nearest", "off"}},
+		{"auto", "off", "exact", build.Lowered{Rounded: build.Rounded{"a": {}}}, slices.Concat([]way{compensated, residuals}, roundings), [2]string{"gptq", "off"}},
+		{"nearest", "auto", "", build.Lowered{Equalized: equalized}, slices.Concat([]way{residuals}, by("off", "activations:0.75", "activations:0.5")), [2]string{"nearest", "activations"}},
+		{"gptq:ordered", "weights", "", build.Lowered{}, []way{residuals}, [2]string{"gptq:ordered", "weights"}},
 	} {
 		cfg := config.Default()
-		cfg.Quantization.Rounding, cfg.Quantization.Equalization = c.rounding, c.equalization
+		q := &cfg.Quantization
+		q.Rounding, q.Equalization, q.BiasCorrection = c.rounding, c.equalization, c.correction
 		g := &searching{config: cfg, study: &study{base: &c.base}}
 		if got := g.ways(); !slices.Equal(got, c.want) {
 			t.Errorf("rounding %s, equalization %s: ways %v, want %v", c.rounding, c.equalization, got, c.want)
+		}
+		if g.study.settle(q); [2]string{q.Rounding, q.Equalization} != c.settled {
+			t.Errorf("rounding %s, equalization %s: settled to %s and %s, want %v", c.rounding, c.equalization, q.Rounding, q.Equalization, c.settled)
 		}
 	}
 }
@@ -40,8 +54,8 @@ func TestWayApplied(t *testing.T) {
 	for range 2 {
 		way{"gptq", "off", true}.apply(&q)
 	}
-	way{"nearest", "off", false}.apply(&q)
-	way{"", "weights", false}.apply(&q)
+	way{rounding: "nearest"}.apply(&q)
+	way{equalization: "weights"}.apply(&q)
 	if !slices.Equal(q.Keep, []string{"first", "residuals"}) || q.WeightRanges != "mse" || q.Rounding != "nearest" || q.Equalization != "weights" || len(kept) != 1 {
 		t.Errorf("applied: %+v", q)
 	}

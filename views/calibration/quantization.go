@@ -19,7 +19,7 @@ func quantizationKeys(d pane.Desk) []ui.Key {
 		pane.When(d, pane.NeedsQuantization, ui.K("A", "", "next scheme of activations: symmetric or asymmetric, i8 or u8").Called("scheme")),
 		pane.When(d, pane.NeedsQuantization, ui.K("B", "", "next bias correction: off, fast, exact").Called("bias correction")),
 		pane.When(d, pane.NeedsQuantization, ui.K("E", "", "next equalisation of channels: off, weights, activations").Called("equalisation")),
-		pane.When(d, pane.NeedsQuantization, ui.K("Z", "", "next rounding of weights: nearest, gptq, auto").Called("rounding")),
+		pane.When(d, pane.NeedsQuantization, ui.K("Z", "", "next rounding of weights: nearest, gptq, compensated, auto").Called("rounding")),
 		pane.When(d, pane.NeedsQuantization, ui.K("I", "", "weights of products in floating point: as they are, int8, int4").Called("weights in few bits")),
 		pane.When(d, pane.NeedsQuantization, ui.K("Q", "quantisation", "all choices of how is quantised")),
 		pane.When(d, pane.NeedsQuantization, ui.Key{Keys: []string{"<", ">"}, Long: "narrow / widen the range of the tensor under the cursor by a tenth", Name: "range"}),

@@ -80,4 +80,5 @@ def main():
     print(json.dumps(cases, separators=(",", ":")))
 
 
-main()
+if __name__ == "__main__":
+    main()

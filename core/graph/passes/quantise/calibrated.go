@@ -9,14 +9,21 @@ import (
 // package knows nothing of.
 func CorrectBias(run func(*pass.Rewrite)) pass.Pass { return calibrated(biasCorrection, run) }
 
-// BiasCorrection is the rule of CorrectBias.
-const BiasCorrection = "bias-correction"
+// The rules of CorrectBias.
+const (
+	BiasCorrection = "bias-correction"
+	Compensation   = "compensation"
+)
 
-// biasCorrection has one rule, whose places are the layers that are corrected.
+// biasCorrection has rules whose places are the layers that are corrected.
 var biasCorrection = pass.Pass{
 	Name:  "correct-biases",
-	Doc:   "the bias of a product takes back what quantisation adds to the mean of each output channel",
-	Rules: []string{BiasCorrection},
+	Doc:   "biases and weights of products take back what quantisation does",
+	Rules: []string{BiasCorrection, Compensation},
+	Docs: map[string]string{
+		BiasCorrection: "the bias of a product takes back what quantisation adds to the mean of each output channel",
+		Compensation:   "the weights of a quantised product are solved for what the layers before it lost, and then rounded",
+	},
 }
 
 // EqualizeChannels returns the pass that scales channels of tensors between products so that one range suits them all. It runs
