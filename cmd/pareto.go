@@ -130,6 +130,14 @@ func pointsOf(path string) (list []report.ParetoPoint, err error) {
 	return list, nil
 }
 
+// inRounds writes what a configuration took beside the others, where it was measured so.
+func inRounds(p *report.ParetoPoint) string {
+	if !p.InRounds {
+		return "-"
+	}
+	return ms(p.Took)
+}
+
 // writePareto prints the fastest that is good enough, and all by what they take, with a mark where no other is faster and as good.
 func writePareto(w io.Writer, p *report.Pareto, m *diff.Measure) {
 	if p.Rule != "" {
@@ -138,6 +146,9 @@ func writePareto(w io.Writer, p *report.Pareto, m *diff.Measure) {
 			text = fmt.Sprintf("%s, %s ms", ui.VisibleName(p.Points[i].Name), ms(p.Points[i].Latency))
 			for k, name := range p.Alike(false) {
 				text += []string{", no significant difference from ", ", "}[min(k, 1)] + ui.VisibleName(name)
+			}
+			if p.Apart() {
+				text += "; not all measured side by side: what changed on the machine meanwhile is in it"
 			}
 		}
 		fmt.Fprintf(w, "fastest %s: %s\n\n", p.Rule, text)
@@ -161,7 +172,7 @@ func writePareto(w io.Writer, p *report.Pareto, m *diff.Measure) {
 				marks = append(marks, mark.text)
 			}
 		}
-		rows = append(rows, []string{x.Name, ms(x.Latency), ms(x.Took), bar(float64(x.Took)/float64(slowest), 24), value, strings.Join(marks, ", "), bytesText(x.Weights + x.Arena)})
+		rows = append(rows, []string{x.Name, ms(x.Latency), inRounds(x), bar(float64(x.Took)/float64(slowest), 24), value, strings.Join(marks, ", "), bytesText(x.Weights + x.Arena)})
 	}
 	writeTable(w, []string{"configuration", ">median ms", ">in rounds", "~", ">" + m.Title, "", "~>memory"}, rows)
 }

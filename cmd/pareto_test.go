@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +15,17 @@ func TestPareto(t *testing.T) {
 	text, _ := command(t, 0, "pareto", file, "--measure", "sqnr", "--limit", "200")
 	if !strings.Contains(text, "fastest with an SQNR of 200 dB at least: fp32, ") || !strings.Contains(text, "int8/mse") {
 		t.Errorf("it says\n%s", text)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(t.TempDir(), "again.trtui")
+	if err := os.WriteFile(again, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ = command(t, 0, "pareto", file, again, "--measure", "sqnr", "--limit", "10"); !strings.Contains(text, "; not all measured side by side") {
+		t.Errorf("of two recordings it says\n%s", text)
 	}
 	text, _ = command(t, 0, "pareto", file, file, "--measure", "memory", "--format", "json")
 	var p struct {

@@ -12,6 +12,7 @@ import (
 type Measure struct {
 	Name   string                                       // top1
 	Title  string                                       // "top-1"
+	Good   string                                       // "good": what is more of it, behind "as"
 	Limits []float64                                    // to choose from, the strictest first; none: it is only shown
 	First  int                                          // of Limits, by default
 	of     func(*report.Point) (value float64, ok bool) // more is better
@@ -30,7 +31,7 @@ func (m *Measure) Of(p *report.Point) (value float64, ok bool) { return m.of(p) 
 func Measures() []Measure {
 	points := []float64{0, 0.1, 0.2, 0.5, 1, 2, 5}
 	share := func(name, title string, of func(*report.Point) *float64) Measure {
-		return Measure{Name: name, Title: title, Limits: points, First: 3, of: pointer(of),
+		return Measure{Name: name, Title: title, Good: "good", Limits: points, First: 3, of: pointer(of),
 			least: func(best, limit float64) float64 { return best - limit/100 - 1e-12 },
 			rule:  func(limit float64) string { return fmt.Sprintf("within %g points of the best %s", limit, title) },
 			write: func(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }}
@@ -38,7 +39,7 @@ func Measures() []Measure {
 	return []Measure{
 		share("top1", "top-1", func(p *report.Point) *float64 { return p.Top1 }),
 		share("agreement", "agreement", func(p *report.Point) *float64 { return p.Agreement }),
-		{Name: "sqnr", Title: "SQNR", Limits: []float64{60, 50, 40, 30, 20, 10}, First: 2, of: pointer(func(p *report.Point) *float64 { return p.SQNR }),
+		{Name: "sqnr", Title: "SQNR", Good: "good", Limits: []float64{60, 50, 40, 30, 20, 10}, First: 2, of: pointer(func(p *report.Point) *float64 { return p.SQNR }),
 			least: func(_, limit float64) float64 { return limit },
 			rule:  func(limit float64) string { return fmt.Sprintf("with an SQNR of %g dB at least", limit) },
 			write: func(v float64) string {
@@ -47,7 +48,7 @@ func Measures() []Measure {
 				}
 				return fmt.Sprintf("%.1f dB", v)
 			}},
-		{Name: "memory", Title: "memory", of: func(p *report.Point) (float64, bool) { n := p.Weights + p.Arena; return -float64(n), n > 0 },
+		{Name: "memory", Title: "memory", Good: "small", of: func(p *report.Point) (float64, bool) { n := p.Weights + p.Arena; return -float64(n), n > 0 },
 			write: func(v float64) string { return report.Bytes(int64(-v)) }},
 	}
 }

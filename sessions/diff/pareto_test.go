@@ -82,6 +82,16 @@ func TestChooseByRounds(t *testing.T) {
 	if p.Fastest() != 1 || !points[1].Front || points[2].Front || points[4].Front {
 		t.Errorf("fastest %d, %+v", p.Fastest(), points)
 	}
+	if !p.Apart() || points[4].InRounds && points[4].Session == points[0].Session {
+		t.Errorf("of another recording it is not said that it was measured at another time: %+v", points[4])
+	}
+	if q := Choose(points[:4], m, 0.5, false); q.Apart() || !points[0].InRounds || !points[3].InRounds {
+		t.Errorf("what was measured side by side is said to be apart: %+v", points[:4])
+	}
+	if alone := []report.ParetoPoint{of("a", "a", "mse", 5, nil), of("b", "b", "mse", 6, nil)}; !Choose(alone, m, 0.5, false).Apart() || alone[0].InRounds {
+		t.Errorf("two recordings are measured side by side: %+v", alone)
+	}
+	p = Choose(points, m, 0.5, false)
 	if got := p.Alike(false); len(got) != 1 || got[0] != "close" {
 		t.Errorf("alike: %v", got)
 	}

@@ -23,6 +23,8 @@ type ParetoPoint struct {
 
 	Session string        `json:"-" output:"-"` // the recording that it is of; rounds of two say nothing of each other
 	Took    time.Duration `json:"-" output:"-"` // what it takes beside the others of its session: what is compared; see [Scale]
+
+	InRounds bool `output:"in_rounds"` // it was measured in the same rounds as others of its session
 }
 
 // BesideOthers reports whether a configuration takes visibly more or less beside the others than its latency says.
@@ -41,8 +43,9 @@ func Scale(points []ParetoPoint, quantized bool) {
 		for k, i := range of {
 			list[k] = points[i].measured()
 		}
-		for k, took := range Took(list, quantized) {
-			points[of[k]].Took = took
+		took, beside := Took(list, quantized)
+		for k, i := range of {
+			points[i].Took, points[i].InRounds = took[k], beside[k]
 		}
 	}
 }
@@ -55,6 +58,22 @@ func (p *Pareto) Fastest() int {
 		}
 	}
 	return -1
+}
+
+// Apart reports whether the fastest point and another one within the limit were measured at different times, so that what changed on
+// the machine meanwhile may have made it the fastest.
+func (p *Pareto) Apart() bool {
+	fastest := p.Fastest()
+	for i := range p.Points {
+		x := &p.Points[i]
+		if fastest < 0 || i == fastest || !x.Within || x.Estimated {
+			continue
+		}
+		if f := &p.Points[fastest]; !f.InRounds || !x.InRounds || f.Session != x.Session {
+			return true
+		}
+	}
+	return false
 }
 
 // Alike names the other points within the limit that the fastest cannot be told from: their difference is noise. quantized is as

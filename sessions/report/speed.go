@@ -93,7 +93,7 @@ func (m Measured) Over(reference Measured, quantized bool) Speed {
 // Took returns what each of several configurations takes, on one scale: by the rounds in which it was measured beside the one beside which
 // most were, from that one's median on, and by its own median where it was in none. Medians of different times are apart by what
 // happened on the machine in between; rounds are not. quantized is as for [config.Config.Effective].
-func Took(list []Measured, quantized bool) []time.Duration {
+func Took(list []Measured, quantized bool) (took []time.Duration, beside []bool) {
 	same := func(a, b config.Config) bool { return a.SameEngine(b, quantized) }
 	var reference *config.Config
 	most := 0
@@ -108,7 +108,7 @@ func Took(list []Measured, quantized bool) []time.Duration {
 			reference, most = &list[i].Beside.Config, n
 		}
 	}
-	beside := func(m *Measured) bool {
+	inRounds := func(m *Measured) bool {
 		return reference != nil && m.Beside != nil && m.Median > 0 && m.Beside.Ratio > 0 && same(m.Beside.Config, *reference)
 	}
 	var base float64
@@ -116,18 +116,20 @@ func Took(list []Measured, quantized bool) []time.Duration {
 		switch m := &list[i]; {
 		case reference != nil && m.Median > 0 && same(m.Config, *reference):
 			base = float64(m.Median)
-		case base == 0 && beside(m): // until the reference is found
+		case base == 0 && inRounds(m): // until the reference is found
 			base = float64(m.Median) * m.Beside.Ratio
 		}
 	}
-	took := make([]time.Duration, len(list))
+	took, beside = make([]time.Duration, len(list)), make([]bool, len(list))
 	for i := range list {
 		took[i] = list[i].Median
-		if beside(&list[i]) && !same(list[i].Config, *reference) {
+		of := reference != nil && list[i].Median > 0 && same(list[i].Config, *reference)
+		if inRounds(&list[i]) && !of {
 			took[i] = time.Duration(base / list[i].Beside.Ratio)
 		}
+		beside[i] = of || inRounds(&list[i])
 	}
-	return took
+	return took, beside
 }
 
 // Interval returns the median with the interval that its own samples give.

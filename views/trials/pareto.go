@@ -108,7 +108,7 @@ func (v *paretoView) limit() float64 {
 func (v *paretoView) Title() string { return "Latency and " + v.measure.Title }
 
 func (v *paretoView) Note() (string, ui.Style) {
-	text := string(v.in.Look.Glyphs.Record) + " no other is faster and as good"
+	text := string(v.in.Look.Glyphs.Record) + " no other is faster and as " + v.measure.Good
 	if slices.ContainsFunc(v.pareto.Points, func(p report.ParetoPoint) bool { return p.BesideOthers() }) {
 		text += "; times as in rounds side by side"
 	}
@@ -318,7 +318,7 @@ func (v *paretoView) under() string {
 	case p.Front:
 		words = append(words, "on the front")
 	case p.Latency > 0:
-		words = append(words, "another is as good and faster")
+		words = append(words, fmt.Sprintf("another is as %s and faster", v.measure.Good))
 	}
 	if p.BesideOthers() {
 		words = append(words, "beside the others "+ui.Duration(p.Took))

@@ -181,7 +181,8 @@ func leads(trials []trial, own bool) []bool {
 	for i := range trials {
 		list[i] = trials[i].measured
 	}
-	took, fastest := report.Took(list, own), -1
+	took, _ := report.Took(list, own)
+	fastest := -1
 	for i, d := range took {
 		if d > 0 && (fastest < 0 || d < took[fastest]) {
 			fastest = i
