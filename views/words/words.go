@@ -116,12 +116,10 @@ func OrNaN(v float64) float64 {
 // Speed says how a configuration compares with another, in the words that go before the name of that.
 func Speed(s report.Speed) string {
 	switch {
-	case s.Noise():
-		return "no significant difference from"
-	case s.Ratio >= 1.02 || s.Ratio <= 0.98:
+	case !s.Noise() && (s.Ratio >= 1.02 || s.Ratio <= 0.98):
 		return Faster(s) + " than"
 	}
-	return "as fast as"
+	return "no significant difference from" // what is sure and under 2 % counts as little as in a diff
 }
 
 // Faster says how many times faster or slower something is, or at least is where no more is sure.
