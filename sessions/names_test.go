@@ -36,7 +36,8 @@ func TestUnknownNames(t *testing.T) {
 		{func(c *config.Config) { c.LayerPrecisions = []string{"stem/conv/Conf:fp16"} }, []string{`"stem/conv/Conf"; did you mean "stem/conv/Conv`}},
 		{func(c *config.Config) { c.Shapes = map[string][]int{"imago": {1, 1, 32, 32}} }, []string{`no input "imago"; did you mean "image"?`}},
 		{func(c *config.Config) { c.Pin = map[string]string{"stem/conv/Convv": "eval"} }, []string{`layer "stem/conv/Convv"`, `did you mean "stem/conv/Conv`}},
-		{func(c *config.Config) { c.Pin = map[string]string{"stem/norm/BatchNormalization": "eval"} }, []string{`it is a part of "stem/conv/Conv`}},
+		{func(c *config.Config) { c.Pin = map[string]string{"stem/norm/BatchNormalization": "evil"} }, []string{`evil is pinned, but cpu has no such tactic for stem/conv/Conv`}},
+		{func(c *config.Config) { c.Pin = map[string]string{"Second": "eval"} }, []string{`with that in their names there are "block1/second/conv/Conv`}},
 		{func(c *config.Config) { c.Forbid = map[string][]string{"": {"evil"}} }, []string{`evil is forbidden, but cpu has no such tactic for any layer; did you mean "eval"?`}},
 	} {
 		cfg := base

@@ -1,9 +1,11 @@
 package stages
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -26,15 +28,63 @@ func checkTactics(b run.Backend, cfg config.Config, l *build.Lowered) error {
 			}
 		}
 	}
-	for _, layer := range slices.Sorted(maps.Keys(cfg.Pin)) {
-		c.check("pinned", layer, cfg.Pin[layer])
+	named := choicesOf(cfg.Pin, cfg.Forbid, l.Network)
+	for _, layer := range slices.Sorted(maps.Keys(named.Pin)) {
+		c.check("pinned", layer, named.Pin[layer])
 	}
-	for _, layer := range slices.Sorted(maps.Keys(cfg.Forbid)) {
-		for _, tactic := range cfg.Forbid[layer] {
+	for _, layer := range slices.Sorted(maps.Keys(named.Forbid)) {
+		for _, tactic := range named.Forbid[layer] {
 			c.check("forbidden", layer, tactic)
 		}
 	}
 	return model.Unknown("tactics", c.unknown)
+}
+
+// choicesOf returns pins and bans by the engine's layers. A source layer stands for the one that computes it, so long as that is one.
+func choicesOf(pin map[string]string, forbid map[string][]string, n *graph.Network) build.TacticChoices {
+	layers, owners := map[string]bool{"": true}, map[string][]string{}
+	for _, layer := range n.AllLayers() {
+		layers[layer.Name] = true
+		for _, from := range layer.From {
+			owners[from] = append(owners[from], layer.Name)
+		}
+	}
+	named := func(name string) string {
+		if of := owners[name]; !layers[name] && len(of) == 1 {
+			return of[0]
+		}
+		return name
+	}
+	c := build.TacticChoices{Pin: map[string]string{}, Forbid: map[string][]string{}}
+	for _, name := range slices.Sorted(maps.Keys(pin)) {
+		if layer := named(name); layer == name || pin[layer] == "" { // what is said of the layer by its own name holds
+			c.Pin[layer] = pin[name]
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(forbid)) {
+		layer := named(name)
+		c.Forbid[layer] = append(c.Forbid[layer], forbid[name]...)
+	}
+	return c
+}
+
+// containing lists the first few layers whose names have text in them, as one types the part that tells them apart.
+func (c *tacticNames) containing(text string) string {
+	const few = 3
+	var list []string
+	for _, name := range c.names {
+		if strings.Contains(strings.ToLower(name), strings.ToLower(text)) {
+			list = append(list, fmt.Sprintf("%q", name))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	more := ""
+	if len(list) > few {
+		more = fmt.Sprintf(" and %d more", len(list)-few)
+	}
+	return "; with that in their names there are " + strings.Join(list[:min(few, len(list))], ", ") + more
 }
 
 // tacticNames looks for names of layers and tactics.
@@ -56,9 +106,9 @@ func (c *tacticNames) check(what, name, tactic string) {
 	if layer == nil && name != "" {
 		text := fmt.Sprintf("%s is %s for layer %s, which the engine does not have", tactic, what, config.Quoted(name))
 		if i := slices.IndexFunc(c.parts, func(p part) bool { return p.source == name }); i >= 0 {
-			text += fmt.Sprintf(": it is a part of %q", c.parts[i].engine)
+			text += fmt.Sprintf(": parts of it are in %q and others", c.parts[i].engine)
 		} else {
-			text += config.DidYouMean(name, c.names)
+			text += cmp.Or(config.DidYouMean(name, c.names), c.containing(name))
 		}
 		c.unknown = append(c.unknown, text)
 		return

@@ -3,7 +3,6 @@ package stages
 import (
 	"cmp"
 
-	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/describe"
@@ -12,13 +11,13 @@ import (
 
 // Report lists every candidate of every step; cacheError is why the timing cache's file could not be read.
 func (t *tuning) Report(cfg config.Config, cacheError error, p *run.Plan) *report.Tactics {
-	r := &report.Tactics{CachePath: t.saveTo, Pinned: cfg.Pin, Forbidden: cfg.Forbid}
+	choices := choicesOf(cfg.Pin, cfg.Forbid, p.Network)
+	r := &report.Tactics{CachePath: t.saveTo, Pinned: choices.Pin, Forbidden: choices.Forbid}
 	r.Forks, r.Dropped = describe.Forks(p)
 	r.CacheHits, r.CacheMisses = t.cache.Stats()
 	if err := cmp.Or(t.unsaved, cacheError); err != nil {
 		r.CacheError = err.Error()
 	}
-	choices := build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}
 	target, estimated := t.device.Backend.Info().Fingerprint, t.device.Estimated()
 	for _, e := range t.cache.Entries() {
 		r.Cache = append(r.Cache, report.CacheEntry{

@@ -274,7 +274,7 @@ func (t *study) costOf(ctx context.Context, v variant) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	choices := build.TacticChoices{Pin: maps.Clone(in.Pin), Forbid: in.Forbid}
+	choices := choicesOf(in.Pin, in.Forbid, l.Network)
 	for layer := range choices.Pin { // a layer that is raised has other tactics
 		if at := l.Network.Layer(layer); at == nil || slices.ContainsFunc(v.rules, func(r quant.Rule) bool { return r.Matches(at) }) {
 			delete(choices.Pin, layer)

@@ -96,7 +96,7 @@ func (t *tuning) tune(ctx context.Context, in planning, remeasure []string) (*ru
 	code := t.device.codeUse()
 	defer func() { t.device.logCode(code) }()
 	p, err := build.Plan(ctx, l.Network, in.symbols(), t.device.Backend, build.PlanConfig{
-		Min: in.Min, Max: in.Max, Cache: t.cache, Choices: build.TacticChoices{Pin: in.Pin, Forbid: in.Forbid}, Remeasure: remeasure, InTurn: in.inTurn(),
+		Min: in.Min, Max: in.Max, Cache: t.cache, Choices: choicesOf(in.Pin, in.Forbid, l.Network), Remeasure: remeasure, InTurn: in.inTurn(),
 		Progress: func(m build.Timing) {
 			timed[m.Layer+"\x00"+m.Tactic] = true
 			phase := "timing tactics"
