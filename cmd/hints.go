@@ -124,7 +124,7 @@ func hintOnData(err error) string {
 // hintOnRemedy says which flag or command makes the change that helps with what a rule found.
 func hintOnRemedy(r report.Remedy) string {
 	return map[report.Remedy]string{
-		report.RemedyPreprocessing: "--scale, --mean and --std prepare pixels as in training; --size and --channel-order, too, must fit",
+		report.RemedyPreprocessing: "--scale, --mean and --std prepare pixels as in training; --size and --channel-order, too, must fit; --dequantize says what raw integers stand for",
 		report.RemedyLabelOffset:   "--label-offset is added to every label",
 		report.RemedyData:          "--data, or --calib-data, names data that is like what the model will see",
 		report.RemedyCalibrator:    "--calibrator chooses another one; trtui calibrate --compare shows all of them",

@@ -75,6 +75,9 @@ func TestRecordAndReplay(t *testing.T) {
 	if !strings.Contains(out, "state 1/") || !strings.Contains(out, " after start, ") || !strings.Contains(out, "this state is not complete") {
 		t.Errorf("the first state is\n%s", out)
 	}
+	if _, errOut := command(t, 0, "replay", path, "--at", "0.000001s"); !strings.Contains(errOut, "nothing was recorded by 0.000001s: this is the first state, ") {
+		t.Errorf("of a moment before the first state it says %q", errOut)
+	}
 	_, errOut := command(t, exitFailure, "replay", path, "--at", "soon")
 	if !strings.Contains(errOut, "--at: \"soon\" is neither") {
 		t.Errorf("a time that is none: %s", errOut)

@@ -35,7 +35,7 @@ func replayCommand(tables) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.look.ASCII = asked(c, "ascii")
-			return f.replay(c.Context(), c.OutOrStdout(), args[0])
+			return f.replay(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args[0])
 		},
 	}
 	flags := c.Flags()
@@ -46,7 +46,7 @@ func replayCommand(tables) *cobra.Command {
 	return c
 }
 
-func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string) error {
+func (f *replayFlags) replay(ctx context.Context, stdout, stderr io.Writer, path string) error {
 	if f.format != "" {
 		if err := checkFormat(f.format); err != nil {
 			return err
@@ -69,6 +69,9 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 	snap, err := r.At(state)
 	if err != nil {
 		return err
+	}
+	if after, err := report.ParseClock(f.at); err == nil && snap.At.After > after {
+		warner(stderr)(fmt.Sprintf("nothing was recorded by %s: this is the first state, %s after the start", f.at, report.Clock(snap.At.After)))
 	}
 	if f.format == "" {
 		look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))

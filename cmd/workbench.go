@@ -155,7 +155,7 @@ func (f *workbenchFlags) showFiles(cmd *cobra.Command, files []string, x operand
 		if f.output.json() {
 			replay.format = "json"
 		}
-		return replay.replay(cmd.Context(), cmd.OutOrStdout(), files[0])
+		return replay.replay(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), files[0])
 	}
 	if kind == viewedFiles {
 		err := f.view(cmd, files)
