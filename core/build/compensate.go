@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -109,10 +108,11 @@ func (m *compensation) layer(t task, real, quantised *staged) (none quant.Compen
 	if bytes := c.Bytes(); bytes > host.Share(momentBytes) {
 		return none, fmt.Errorf("solving for its weights takes %d MiB", bytes>>20)
 	}
-	if m.work += c.Work(); m.work > mostWork {
-		m.work -= c.Work()
-		return none, fmt.Errorf("with the layers before it, solving for its weights takes %.0f billion multiplications", (m.work+c.Work())/1e9)
+	work := m.work + c.Work()
+	if work > mostWork {
+		return none, fmt.Errorf("with the layers before it, solving for its weights takes %.0f billion multiplications", work/1e9)
 	}
+	m.work = work
 	x, y := before.Inputs[0], l.Inputs[0]
 	for kind, items := range [][]int{m.solved, m.held} {
 		for _, i := range items {
@@ -158,6 +158,6 @@ func (m *compensation) keep(n *graph.Network, tasks []task) {
 // decline records that nothing is made up for.
 func (m *compensation) decline(with, without float64) {
 	for _, site := range m.sites {
-		site.Miss(pass.NoGain, "the outputs on the calibration data are nearer to FP32 without, at %.1f dB; with it %.1f dB", decibels(without), decibels(math.Min(with, math.MaxFloat64)))
+		site.Miss(pass.NoGain, "the outputs on the calibration data are nearer to FP32 without, at %.1f dB; with it %.1f dB", decibels(without), decibels(with))
 	}
 }
