@@ -69,7 +69,7 @@ def tuned(args, prepared):
             raise SystemExit(f"{p.name}: {done.stderr}")
         s = json.loads(done.stdout)
         found = [q["sqnr_db"] for q in s["points"]]
-        rows[p.name] = {"default_db": found[0], "tuned_db": max(found), "predictions": s["predictions"], "seconds": round(time.monotonic() - begin)}
+        rows[p.name] = {"default_db": found[0], "tuned_db": max(found), "predictions": s["predictions"], "seconds": round(time.monotonic() - begin), "commit": s["commit"]}
         print(p.name, rows[p.name], flush=True)
         write(args.out, {"limit_s": args.tuned, "models": rows})
     print("| dB |", " | ".join(rows), "| mean |")
