@@ -9,6 +9,7 @@ import "slices"
 type Step struct {
 	From     []string // source layers
 	Reformat bool     // it moves what those compute into another format
+	Name     string   // of a reformat: two that move the same tensor into the same format are the same, whatever layers they serve
 }
 
 // Group is a set of steps of A and one of B that compute the same source layers: the least that do, so that no step of one
@@ -35,8 +36,14 @@ func Align(a, b []Step) []Group {
 	}
 	for i := range s.parent {
 		st := step(i)
-		for _, name := range st.From {
-			k := source{name, st.Reformat}
+		keys := make([]source, len(st.From), len(st.From)+1)
+		for j, name := range st.From {
+			keys[j] = source{name, st.Reformat, false}
+		}
+		if st.Reformat && st.Name != "" {
+			keys = append(keys, source{st.Name, true, true})
+		}
+		for _, k := range keys {
 			if first, ok := owner[k]; ok {
 				s.join(first, i)
 			} else {
@@ -47,10 +54,11 @@ func Align(a, b []Step) []Group {
 	return order(s.groups(len(a), step))
 }
 
-// source is a source layer, or a reformat of what it computes.
+// source is a source layer, or a reformat: of what a layer computes, or by its own name.
 type source struct {
 	name     string
 	reformat bool
+	own      bool
 }
 
 // sets are disjoint sets of steps.
@@ -90,7 +98,7 @@ func (s *sets) groups(n int, step func(int) Step) []Group {
 		}
 		st := step(i)
 		for _, name := range st.From {
-			if k := (source{name, st.Reformat}); !seen[k] {
+			if k := (source{name, st.Reformat, false}); !seen[k] {
 				seen[k] = true
 				list[g].From = append(list[g].From, name)
 			}

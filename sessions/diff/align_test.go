@@ -6,11 +6,12 @@ import (
 	"testing"
 )
 
-// steps reads steps: source layers joined by "+", steps apart by spaces, "~" before a reformat.
+// steps reads steps: source layers joined by "+", steps apart by spaces, "~" before a reformat, "@" before its name.
 func steps(text string) (list []Step) {
 	for _, word := range strings.Fields(text) {
 		from, reformat := strings.CutPrefix(word, "~")
-		s := Step{Reformat: reformat}
+		from, name, _ := strings.Cut(from, "@")
+		s := Step{Reformat: reformat, Name: name}
 		if from != "." { // a step of nothing
 			s.From = strings.Split(from, "+")
 		}
@@ -32,6 +33,7 @@ func TestAlign(t *testing.T) {
 		{"removed at both ends", "r a b s", "a b", "0= r; 1=0 a; 2=1 b; 3= s"},
 		{"a reformat is not its layer", "a ~a b", "a b", "0=0 a; 1= a; 2=1 b"},
 		{"reformats with each other", "a ~a b", "~a a b", "1=0 a; 0=1 a; 2=2 b"},
+		{"one reformat that serves others", "a ~a@r b", "a q ~q@r b", "0=0 a; =1 q; 1=2 a q; 2=3 b"},
 		{"nothing in common", "a b", "c", "0= a; 1= b; =0 c"},
 		{"of no source", ". a", "a .", "0= ; 1=0 a; =1 "},
 		{"nothing", "", "", ""},

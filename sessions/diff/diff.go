@@ -53,7 +53,7 @@ func Of(a, b Side) (*report.Diff, error) {
 func StepsOf(layers []report.LayerTiming) []Step {
 	list := make([]Step, len(layers))
 	for i, l := range layers {
-		list[i] = Step{From: l.From, Reformat: l.Reformat}
+		list[i] = Step{From: l.From, Reformat: l.Reformat, Name: l.Name}
 		if len(l.From) == 0 {
 			list[i].From = report.Members(l.Name)
 		}
