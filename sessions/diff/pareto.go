@@ -119,6 +119,15 @@ func Choose(points []report.ParetoPoint, m Measure, limit float64, quantized boo
 	if fastest >= 0 {
 		points[fastest].Fastest = true
 	}
+	for i := range points {
+		own, ok := value(i)
+		points[i].Beaten = false
+		for k := range points {
+			if other, known := value(k); ok && known && other >= own && points[k].Took < points[i].Took && !points[k].Over(&points[i], quantized).Noise() {
+				points[i].Beaten = true
+			}
+		}
+	}
 	if m.rule != nil {
 		p.Rule = m.rule(limit)
 	}

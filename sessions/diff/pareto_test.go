@@ -92,6 +92,9 @@ func TestChooseByRounds(t *testing.T) {
 		t.Errorf("two recordings are measured side by side: %+v", alone)
 	}
 	p = Choose(points, m, 0.5, false)
+	if points[1].Beaten || !points[2].Beaten || points[3].Beaten {
+		t.Errorf("what is slower by no more than noise is beaten, or what is slower is not: %+v", points)
+	}
 	if got := p.Alike(false); len(got) != 1 || got[0] != "close" {
 		t.Errorf("alike: %v", got)
 	}

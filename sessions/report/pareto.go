@@ -24,6 +24,7 @@ type ParetoPoint struct {
 	Session string        `json:"-" output:"-"` // the recording that it is of; rounds of two say nothing of each other
 	Took    time.Duration `json:"-" output:"-"` // what it takes beside the others of its session: what is compared; see [Scale]
 
+	Beaten   bool `json:",omitempty"`  // another one is as good and faster, by more than noise
 	InRounds bool `output:"in_rounds"` // it was measured in the same rounds as others of its session
 }
 
@@ -81,15 +82,15 @@ func (p *Pareto) Apart() bool {
 func (p *Pareto) Alike(quantized bool) (names []string) {
 	fastest := p.Fastest()
 	for i := range p.Points {
-		if fastest >= 0 && i != fastest && p.Points[i].Within && p.Points[fastest].over(&p.Points[i], quantized).Noise() {
+		if fastest >= 0 && i != fastest && p.Points[i].Within && p.Points[fastest].Over(&p.Points[i], quantized).Noise() {
 			names = append(names, p.Points[i].Name)
 		}
 	}
 	return names
 }
 
-// over compares two points: of two sessions by each one's own samples.
-func (p *ParetoPoint) over(o *ParetoPoint, quantized bool) Speed {
+// Over says how fast a point is beside another one: of two sessions by each one's own samples.
+func (p *ParetoPoint) Over(o *ParetoPoint, quantized bool) Speed {
 	if p.Session != o.Session {
 		return p.measured().Interval().Over(o.measured().Interval())
 	}

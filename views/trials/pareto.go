@@ -317,6 +317,8 @@ func (v *paretoView) under() string {
 	switch {
 	case p.Front:
 		words = append(words, "on the front")
+	case p.Latency > 0 && !p.Beaten:
+		words = append(words, fmt.Sprintf("another is as %s, with no significant difference in time", v.measure.Good))
 	case p.Latency > 0:
 		words = append(words, fmt.Sprintf("another is as %s and faster", v.measure.Good))
 	}
