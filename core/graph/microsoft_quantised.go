@@ -9,6 +9,7 @@ import (
 
 var microsoftQuantised = map[string]func(*Definition, *Node) ([]*Tensor, error){
 	"com.microsoft:DequantizeLinear":         passedOn("DequantizeLinear"),
+	"com.microsoft:DynamicQuantizeLSTM":      dynamicQuantizeLSTM,
 	"com.microsoft:DynamicQuantizeMatMul":    dynamicQuantizeMatMul,
 	"com.microsoft:MatMulIntegerToFloat":     matMulIntegerToFloat,
 	"com.microsoft:QGemm":                    quantisedGemm,
@@ -173,6 +174,42 @@ func dynamicQuantizeMatMul(d *Definition, n *Node) ([]*Tensor, error) {
 	a, scale, zero := d.DynamicQuantize(n.Input(0))
 	y := d.Cast(d.MatMulInteger(a, n.Input(1), zero, n.Input(3)), numeric.F32)
 	return result(d.plus(d.Mul(y, d.Mul(scale, n.Input(2))), n.Input(4)))
+}
+
+// dynamicQuantizeLSTM is an LSTM of quantised weights [directions,I,4*H] and [directions,H,4*H], with a scale for each direction or
+// column, over what is quantised by its own range. The states stay real: ONNX Runtime quantises them, too, at each step.
+func dynamicQuantizeLSTM(d *Definition, n *Node) ([]*Tensor, error) {
+	if err := n.needs(0, 1, 2, 8, 10); err != nil {
+		return nil, err
+	}
+	if err := n.ranked(axes{0, []int{3}}, axes{1, []int{3}}, axes{2, []int{3}}, axes{8, []int{1, 2}}, axes{10, []int{1, 2}}); err != nil {
+		return nil, err
+	}
+	attrs, _, err := LSTM.Import(n)
+	if err != nil {
+		return nil, err
+	}
+	a := attrs.(RecurrentAttrs)
+	if hidden, ok := n.Input(2).Dims[1].IsConst(); ok && !n.Has("hidden_size") {
+		a.Hidden = hidden
+	}
+	spread := func(t *Tensor) *Tensor { // over the rows, and of one for a direction over the columns
+		for len(t.Dims) < 2 {
+			t = d.Unsqueeze(t, len(t.Dims))
+		}
+		return d.Unsqueeze(t, 1)
+	}
+	weights := func(i, scale int) *Tensor {
+		w := d.Cast(n.Input(i), numeric.F32)
+		if zero := n.Input(scale + 1); zero != nil {
+			w = d.Sub(w, spread(d.Cast(zero, numeric.F32)))
+		}
+		return d.Transpose(d.Mul(w, spread(n.Input(scale))), 0, 2, 1)
+	}
+	x, scale, zero := d.DynamicQuantize(n.Input(0))
+	r := Recurrent{W: weights(1, 8), R: weights(2, 10), Bias: n.Input(3), Lengths: n.Input(4), State: n.Input(5), Cell: n.Input(6), Peepholes: n.Input(7)}
+	y, state, cell := d.LSTM(d.dequantised(x, scale, zero), r, a)
+	return []*Tensor{y, state, cell}, nil
 }
 
 // matMulIntegerToFloat is a product of integers, times both scales, plus a bias.

@@ -27,6 +27,7 @@ type nodeCase struct {
 	Inputs           []*nodeTensor
 	Outputs          []*nodeTensor // nil for one that is not asked for
 	Steps            float64       // that integers may be from those expected
+	Within           float64       // that real numbers may be, where not the usual tolerance
 }
 
 type nodeTensor struct {
@@ -270,6 +271,7 @@ func (c nodeCase) compare(t *testing.T, i int, v numeric.Value, y nodeTensor) {
 		if v.Type == numeric.F16 {
 			tol *= 200
 		}
+		tol = max(tol, c.Within)
 		if v.Type.IsInteger() || v.Type.IsNarrow() {
 			tol = c.Steps
 		}

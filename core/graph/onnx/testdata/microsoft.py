@@ -46,16 +46,16 @@ def tensor(x, valid=None):
     return t
 
 
-def add(name, op, inputs, outputs=1, consts=(), domain="com.microsoft", since=21, steps=0, valid=None, expect=None, **attrs):
+def add(name, op, inputs, outputs=1, consts=(), domain="com.microsoft", since=21, steps=0, within=0, valid=None, expect=None, **attrs):
     """Adds a case; consts are the positions of inputs that are initializers, outputs a number or those that are asked for, steps
-    how far integers may be from the expected ones, expect what an operator gives that ONNX Runtime has for other devices only."""
+    how far integers may be from the expected ones, within how far real numbers may, expect what an operator gives that ONNX Runtime has for other devices only."""
     wanted = list(range(outputs)) if isinstance(outputs, int) else list(outputs)
     if expect is None:
         results = run(op, domain, since, attrs, inputs, consts, wanted)
     else:
         results = {0: expect if getattr(expect, "dtype", None) in (np.int8, np.uint8) else np.asarray(expect, np.float32)}
     cases.append({
-        "name": name, "op": op, "domain": domain, "opset": since, "attrs": attrs, "consts": list(consts), "steps": steps,
+        "name": name, "op": op, "domain": domain, "opset": since, "attrs": attrs, "consts": list(consts), "steps": steps, **({"within": within} if within else {}),
         "inputs": [None if x is None else tensor(x) for x in inputs],
         "outputs": [tensor(results[i], valid and valid[i]) if i in wanted else None for i in range(max(wanted) + 1)]})
 
@@ -309,7 +309,25 @@ def means():
             add(f"QLinearReduceMean {dtype.__name__} {axes}", "QLinearReduceMean", [x, scalar(0.02), scalar(zero, dtype), scalar(0.01), scalar(zero // 2, dtype)], consts=(1, 2, 3, 4), steps=1, expect=expect, **attrs)
 
 
-for family in [norms, activations, products, attentions, group_queries, rotations, quantised, states, images, tables, means]:
+def recurrent():
+    """One step has no state that ONNX Runtime would quantise; of several, the difference is what that does."""
+    u8 = lambda *dims: whole(np.uint8, 0, 255, *dims)
+    i8 = lambda *dims: whole(np.int8, -127, 127, *dims)
+    per = lambda n: np.array([n / 1024, n / 512], np.float32)
+    z8 = lambda *values: np.array(values, np.uint8)
+    weights = (1, 2, 8, 9, 10, 11)
+    add("dynamic lstm, one step", "DynamicQuantizeLSTM", [real(1, 2, 6), i8(1, 6, 20), i8(1, 5, 20), real(1, 40), None, None, None, None, per(3)[:1], np.zeros(1, np.int8), per(2)[:1], np.zeros(1, np.int8)],
+        3, consts=weights, hidden_size=5)
+    add("dynamic lstm of bytes", "DynamicQuantizeLSTM", [real(1, 2, 6), u8(2, 6, 20), u8(2, 5, 20), real(2, 40), None, None, None, real(2, 15), per(2), z8(120, 130), per(3), z8(128, 125)],
+        3, consts=weights, direction="bidirectional", hidden_size=5)
+    add("dynamic lstm, many steps", "DynamicQuantizeLSTM", [real(7, 2, 6), i8(2, 6, 20), i8(2, 5, 20), real(2, 40), i32(7, 4), None, None, None, per(2), np.zeros(2, np.int8), per(1), np.zeros(2, np.int8)],
+        3, consts=weights, within=0.01, direction="bidirectional", hidden_size=5)
+    column = lambda: np.tile(np.arange(1, 21, dtype=np.float32) / 8192, (1, 1))
+    add("dynamic lstm of columns", "DynamicQuantizeLSTM", [real(1, 3, 6), i8(1, 6, 20), i8(1, 5, 20), None, None, None, None, None, column(), np.zeros((1, 20), np.int8), column(), np.zeros((1, 20), np.int8)],
+        3, consts=weights, hidden_size=5)
+
+
+for family in [norms, activations, products, attentions, group_queries, rotations, quantised, states, images, tables, means, recurrent]:
     family()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c, separators=(",", ":")))
