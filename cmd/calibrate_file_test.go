@@ -85,6 +85,10 @@ func TestCalibrationCacheFile(t *testing.T) {
 	if !strings.HasPrefix(string(first), "TRT-8601-EntropyCalibration2\nimage: 3") {
 		t.Errorf("%.200s", first)
 	}
+	// Where the file has all ranges calibrators have no say: there is one row, which is called after neither.
+	if out, _ = command(t, 0, "eval", "-q", "--items", "20", "--ranges", file); strings.Count(out, "\nint8 ") != 1 || !strings.Contains(out, "int8       file") || strings.Contains(out, "minmax") || !strings.Contains(out, "ranges of file: those of "+file) {
+		t.Errorf("it compares\n%s", out)
+	}
 	// Of the file, whatever calibrator is asked for, come the ranges that are in it.
 	foreign := append(first, "(Unnamed Layer* 3) [Shuffle]_output: 3f800000\n"...)
 	if err := os.WriteFile(file, foreign, 0o600); err != nil {

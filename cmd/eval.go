@@ -115,9 +115,20 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 		if perLayer {
 			return evalLayers(ctx, o, stdout, r, o.config.layered(p.model, configs))
 		}
+		given := false
+		if o.config.fixed() {
+			if configs, given, err = evalOnce(ctx, r, configs); err != nil {
+				return err
+			}
+		}
 		rows, offset, err := evalConfigs(ctx, r, p, configs)
 		if err != nil {
 			return err
+		}
+		for i := range rows {
+			if x := &rows[i]; given && x.Config.Precision == config.INT8 {
+				x.Calibrator, x.Ranges, x.RandomRanges = rangesOfFile, "those of "+o.config.quantization.path, false
+			}
 		}
 		if offset != 0 {
 			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a background class; pass --label-offset %d", offset, o.data.labelOffset+offset)
@@ -127,6 +138,32 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 		}
 		return writeEval(stdout, p, rows)
 	})
+}
+
+// rangesOfFile is in the place of a calibrator where all ranges are those of --ranges.
+const rangesOfFile = "file"
+
+// evalOnce leaves one configuration of INT8 where calibrators have no say, since a file has all ranges: they all come to one engine.
+// given is false where they do not, and where there is one alone.
+func evalOnce(ctx context.Context, r *sessions.Runner, configs []config.Config) (list []config.Config, given bool, err error) {
+	first, several := "", 0
+	for _, cfg := range configs {
+		if cfg.Precision != config.INT8 {
+			list = append(list, cfg)
+			continue
+		}
+		id, _, err := r.Identity(ctx, cfg)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case several == 0:
+			first, list = id, append(list, cfg)
+		case id != first:
+			return configs, false, nil
+		}
+		several++
+	}
+	return list, several > 1, nil
 }
 
 // unrounded returns FP32 with the weights of the model, where a configuration of FP32 has others; ok is false for others.

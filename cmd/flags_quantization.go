@@ -66,6 +66,12 @@ func (q *quantizationFlags) notes() []string {
 	return q.file.Notes()
 }
 
+// fixed reports whether the file of --ranges says which range each tensor has that it has.
+func (g *configFlags) fixed() bool {
+	q := &g.quantization
+	return q.file != nil && !(g.changed("calibrator") && q.file.HasHistograms())
+}
+
 // asked returns what the flags and their defaults say; calibrated: a calibrator was given.
 func (q *quantizationFlags) asked(calibrated bool) (r config.Quantization, err error) {
 	r = q.Quantization
