@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/images"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/host"
@@ -28,6 +29,9 @@ func hintOn(err error) string {
 	}
 	if errors.As(err, new(*run.OutOfRange)) {
 		return "trtui inspect engine shows what an engine serves; trtui build --minShapes, --maxShapes and --profile make one that serves more"
+	}
+	if errors.As(err, new(*images.TooLarge)) {
+		return "--max-extent N says how many rows and columns an image can have"
 	}
 	if errors.As(err, new(*graph.MissingPlugin)) {
 		return "--plugin FILE loads a plugin"

@@ -2,12 +2,14 @@ package cmd
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/images"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -39,6 +41,10 @@ func TestMaxExtent(t *testing.T) {
 	}
 	if _, err := run(); err == nil || !strings.Contains(hintOn(err), "--max-extent N") {
 		t.Errorf("no limit: %v; %s", err, hintOn(err))
+	}
+	large := fmt.Errorf("layer d: %w", &images.TooLarge{Rows: 3000, Columns: 10, Most: 2048})
+	if hint := hintOn(large); !strings.Contains(hint, "--max-extent N") {
+		t.Errorf("a large image: %s", hint)
 	}
 	for _, wrong := range []string{"-1", "100000000", "many"} {
 		if _, err := run("--max-extent", wrong); err == nil {
