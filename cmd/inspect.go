@@ -35,7 +35,7 @@ func inspectCommand(t tables) *cobra.Command {
 		inspectPasses(&modelFlags{device: device, own: t.own, partly: true}),
 		inspectEngine(t),
 		inspectPart(onBackends(t), takeAll&^takeLabels, "memory", "where every tensor is in the arena, and when", report.PartMemory, writeMemory),
-		inspectPart(onBackends(t), takeAll&^takeLabels, "tactics", "every tactic considered for every layer; those that cannot compute it by family, or with --verbose one by one", report.PartTactics, writeTactics),
+		inspectPart(onBackends(t), takeAll&^takeLabels, "tactics", "every tactic considered for every layer, last those that cannot compute it, in one line those that differ in their tile alone, as of a GPU; with --verbose one by one, in the order of the backend", report.PartTactics, writeTactics),
 		inspectTransitions(onBackends(t)),
 		inspectSensitivity(t),
 		inspectKernelCommand(t),
