@@ -17,13 +17,16 @@ type Bars []LabelledBar
 // Draw draws as many lines as fit, from the first.
 func (b Bars) Draw(c *Canvas) {
 	labels, values := 0, 0
+	var names []string
 	for _, line := range b[:min(len(b), c.H)] {
+		names = append(names, line.Label)
 		labels = max(labels, Width(line.Label))
 		values = max(values, Width(line.Value))
 	}
 	labels = min(labels, c.W*2/5)
+	short := NewNames(names)
 	for y, line := range b[:min(len(b), c.H)] {
-		c.FitName(1, y, labels, Plain, line.Label)
+		c.Fit(1, y, labels, Plain, short.Short(line.Label, labels, c.Glyphs().Ellipsis))
 		right := c.W - 1 - values
 		c.FitRight(right, y, values, Plain, line.Value)
 		x := 1 + labels + 2

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,5 +67,47 @@ func TestNamesOfTable(t *testing.T) {
 		} else {
 			last = n
 		}
+	}
+}
+
+// TestNamesTogether: names of one column are shortened alike, keep what tells them apart, and are whole where they fit.
+func TestNamesTogether(t *testing.T) {
+	var camera []string
+	for _, what := range []string{"convolution", "activation", "residual_add"} {
+		camera = append(camera, "backbone/stage0/residual_block_000/branch/"+what+"_output_tensor:0", "backbone/stage0/residual_block_001/branch/"+what+"_output_tensor:0")
+	}
+	camera = append(camera, "input_image")
+	resnet := []string{"/conv1/Conv +1", "/layer4/layer4.0/conv2/Conv", "/layer4/layer4.1/conv1/Conv +1"}
+	for _, c := range []struct {
+		names []string
+		w     int
+		want  []string
+	}{
+		{camera, 27, []string{"…s0/r000/b/convolution", "…s0/r001/b/convolution", "…s0/r000/b/activation", "…s0/r001/b/activation", "…s0/r000/b/residual_add", "…s0/r001/b/residual_add", "input_image"}},
+		{resnet, 30, resnet},
+		{resnet, 23, []string{"/conv1/Conv +1", "/layer4.0/conv2/Conv", "/layer4.1/conv1/Conv +1"}},
+		{resnet, 18, []string{"/con1/Conv +1", "/lay4.0/con2/Conv", "…l4.1/con1/Conv +1"}},
+		{[]string{"/block2/second/norm/Normalization", "/block2/shortcut/norm/Normalization", "/block3/Add", "/block3/Relu"}, 22, []string{"/b2/second…", "/b2/shortcut…", "/block3/Add", "/block3/Relu"}},
+		{[]string{"/encoder/layer.1/Add + /encoder/layer.1/MatMul", "/encoder/layer.2/Add + /encoder/layer.2/MatMul"}, 28, []string{"layer.1/Add + layer.1/MatMul", "layer.2/Add + layer.2/MatMul"}},
+		{[]string{"alike_alike_alike_one_of_all_of_these", "alike_alike_alike_two_of_all_of_these", "something else", "another"}, 9, []string{"…one…", "…two…", "some…else", "another"}},
+		{[]string{"one name alone", "one name alone"}, 9, []string{"one …lone", "one …lone"}},
+	} {
+		names := NewNames(c.names)
+		for i, name := range c.names {
+			if got := names.Short(name, c.w, '…'); got != c.want[i] || Width(got) > c.w {
+				t.Errorf("%q in %d cells is %q, want %q", name, c.w, got, c.want[i])
+			}
+		}
+	}
+}
+
+// BenchmarkNames shortens the names of a large network to a width that it was not shown at yet.
+func BenchmarkNames(b *testing.B) {
+	var all []string
+	for i := range mostNames {
+		all = append(all, fmt.Sprintf("/bert/encoder/layer.%d/attention/self/query/MatMul_output_%d", i/10, i%10))
+	}
+	for b.Loop() {
+		NewNames(all).Short(all[0], 30, '…')
 	}
 }

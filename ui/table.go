@@ -53,9 +53,9 @@ type Table struct {
 	sort     int   // column + 1, 0 for the owner's order
 	reverse  bool
 	filter   *Filter
-	shift    int   // cells by which the first column is scrolled
-	shared   []int // by column of names, the bytes that all of them begin with
-	wants    []int // by column, the cells of its longest name; nil where that must be found out anew
+	shift    int      // cells by which the first column is scrolled
+	wants    []int    // by column, the cells of its longest name; nil where that must be found out anew
+	names    []*Names // by column, its names; nil where it has none
 }
 
 // Keys returns the keys of a table, for the view's Keys.

@@ -135,58 +135,44 @@ const (
 	dispensable = 4
 )
 
-// mostNames is how many rows are asked for the width of their names: more would cost too much.
-const mostNames = 2000
-
 // longestName is how many cells a column of names grows to as long as others could use the space.
 const longestName = 56
 
+// mostWanting is how many rows are asked for the width of their names: more would cost too much.
+const mostWanting = 2000
+
 // want returns the cells of the longest name in column i.
 func (t *Table) want(i int) int {
-	if t.wants == nil {
-		t.wants, t.shared = make([]int, len(t.Columns)), make([]int, len(t.Columns))
-		for k, c := range t.Columns {
-			first, differ := "", false
-			for r := range min(t.Rows, mostNames) {
-				if !c.Name {
-					break
-				}
-				text := c.Cell(r).Text
-				if c.Flex > 0 {
-					t.wants[k] = min(max(t.wants[k], Width(text)), longestName)
-				}
-				differ = differ || r > 0 && text != first
-				if r == 0 {
-					first = text
-					t.shared[k] = shareOf(text, text)
-				} else if t.shared[k] > 0 {
-					t.shared[k] = shareOf(first[:t.shared[k]], text)
-				}
-			}
-			if t.Rows > mostNames || !differ { // what the others begin with is not known, or tells nothing apart
-				t.shared[k] = 0
-			}
-		}
-	}
+	t.survey()
 	return t.wants[i]
 }
 
-// brief leaves out of a name in column i that does not fit w cells what all names there begin with, up to the end of a part.
-func (t *Table) brief(i int, name string, w int) string {
-	if Width(name) <= w {
-		return name
+// survey finds out what names the columns have.
+func (t *Table) survey() {
+	if t.wants != nil {
+		return
 	}
-	t.want(i)
-	return name[min(t.shared[i], len(name)):]
+	t.wants, t.names = make([]int, len(t.Columns)), make([]*Names, len(t.Columns))
+	for k, c := range t.Columns {
+		if !c.Name {
+			continue
+		}
+		var all []string
+		for r := range min(t.Rows, mostWanting) {
+			text := c.Cell(r).Text
+			all = append(all, text)
+			if c.Flex > 0 {
+				t.wants[k] = min(max(t.wants[k], Width(text)), longestName)
+			}
+		}
+		t.names[k] = NewNames(all)
+	}
 }
 
-// shareOf returns the bytes that a name and the first so many bytes of another begin with, up to the end of a part.
-func shareOf(name, other string) int {
-	n := 0
-	for n < len(name) && n < len(other) && name[n] == other[n] {
-		n++
-	}
-	return strings.LastIndex(name[:n], separatorOf(name)) + 1
+// brief shortens a name in column i to w cells, as the others there are.
+func (t *Table) brief(i int, name string, w int, mark rune) string {
+	t.survey()
+	return t.names[i].Short(name, w, mark)
 }
 
 func (t *Table) drawTitles(c *Canvas, spans []span) {
@@ -233,11 +219,11 @@ func (t *Table) drawRow(c *Canvas, y, i int, spans []span) {
 			part.FitRight(0, 0, part.W, cell.Style, cell.Text)
 		case k == 0:
 			if column.Name && t.shift == 0 {
-				cell.Text = t.brief(s.column, cell.Text, part.W)
+				cell.Text = t.brief(s.column, cell.Text, part.W, c.Glyphs().Ellipsis)
 			}
-			t.drawLabel(part, cell, column.Name)
+			t.drawLabel(part, cell)
 		case column.Name:
-			part.FitName(0, 0, part.W, cell.Style, t.brief(s.column, cell.Text, part.W))
+			part.Fit(0, 0, part.W, cell.Style, t.brief(s.column, cell.Text, part.W, c.Glyphs().Ellipsis))
 		default:
 			part.Fit(0, 0, part.W, cell.Style, cell.Text)
 		}
@@ -256,13 +242,9 @@ func (t *Table) drawRow(c *Canvas, y, i int, spans []span) {
 
 // drawLabel draws the first column: scrolled sideways, with what matches the
 // filter marked.
-func (t *Table) drawLabel(c *Canvas, cell Cell, name bool) {
-	text := cell.Text
-	if name && t.shift == 0 {
-		text = Name(text, c.W, c.Glyphs().Ellipsis)
-	}
-	shift := min(t.shift, max(Width(text)-c.W, 0))
-	c.scrolled(0, 0, shift, cell.Style, text, t.filter)
+func (t *Table) drawLabel(c *Canvas, cell Cell) {
+	shift := min(t.shift, max(Width(cell.Text)-c.W, 0))
+	c.scrolled(0, 0, shift, cell.Style, cell.Text, t.filter)
 }
 
 // scrolled writes text from (x, y) on without its first shift cells, marking

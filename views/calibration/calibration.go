@@ -214,12 +214,12 @@ func (v *tensorsView) columns() {
 			}
 			return ui.Cell{}
 		}},
-		{Title: "min", Width: 8, Priority: 3, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Number(float64(at(r).Min)), Style: ui.Muted} }},
-		{Title: "max", Width: 8, Priority: 3, Align: ui.AlignRight, Down: true,
+		{Title: "min", Width: 8, Priority: 5, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Number(float64(at(r).Min)), Style: ui.Muted} }},
+		{Title: "max", Width: 8, Priority: 4, Align: ui.AlignRight, Down: true,
 			Cell:  func(r int) ui.Cell { return ui.Cell{Text: ui.Number(float64(at(r).Max)), Style: ui.Muted} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Max, at(b).Max) }},
-		{Title: "zeros", Width: 6, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: words.Percent(at(r).Zeros), Style: ui.Muted} }},
-		{Title: "values", Width: 16, Flex: 1, Priority: 5, Cell: func(r int) ui.Cell {
+		{Title: "zeros", Width: 6, Priority: 6, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: words.Percent(at(r).Zeros), Style: ui.Muted} }},
+		{Title: "values", Width: 16, Flex: 1, Priority: 7, Cell: func(r int) ui.Cell {
 			return ui.Cell{Spark: logs(shrink(at(r).Histogram.Counts, 16)), Style: ui.Series1}
 		}},
 	}
@@ -233,7 +233,7 @@ func (v *tensorsView) columns() {
 			}
 			return at(r).Reach.Bits
 		}
-		columns = append(columns, ui.Column{Title: "widest", Width: 12, Priority: 1, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell {
+		columns = append(columns, ui.Column{Title: "widest", Width: 12, Priority: 4, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell {
 			if bits(r) == 0 {
 				return ui.Cell{}
 			}

@@ -110,12 +110,16 @@ func (v *changeView) lines(g *report.LayerChange, w int) (lines []styledLine) {
 				facts = append(facts, words.WithDecibels(*l.SQNR))
 			}
 			tail := strings.Join(facts, "  ")
-			room := max(w-2-ui.Width(name)-ui.Width(tail)-2, 12)
+			room := w - 2 - ui.Width(name)
 			layer := l.Layer
-			if ui.Width(layer) > room { // its members are below
+			if ui.Width(layer)+2+ui.Width(tail) > room { // its members are below
 				layer = words.ShortName(layer)
 			}
-			lines = append(lines, styledLine{name + words.Fit(v.in.Look.Glyphs, layer, room) + "  " + tail, ui.Plain})
+			if ui.Width(layer)+2+ui.Width(tail) > room { // a name is worth a line
+				lines = append(lines, styledLine{name + ui.Name(layer, room, v.in.Look.Glyphs.Ellipsis), ui.Plain})
+				name, layer = "", "   "
+			}
+			lines = append(lines, styledLine{name + words.Pad(layer, room-2-ui.Width(tail)) + "  " + tail, ui.Plain})
 		}
 	}
 	for i, line := range ui.Wrap("computes "+words.JoinLayers(g.From), w-2) {

@@ -139,7 +139,9 @@ func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
 	if v.net.side == sourceSide && set != "" {
 		mark = " " + string(set) + pane.PrecisionMark
 	}
-	spans = append(spans, ui.Span{Text: words.Fit(g, strings.Repeat("  ", l.Depth)+words.ShortName(l.Name), max(name-ui.Width(mark), 1)), Name: true})
+	indent := strings.Repeat("  ", l.Depth)
+	name = max(name-ui.Width(mark), 1)
+	spans = append(spans, ui.Span{Text: words.Pad(indent+v.net.short.Short(words.ShortName(l.Name), max(name-len(indent), 1), g.Ellipsis), name), Name: true})
 	if mark != "" {
 		spans = append(spans, ui.Span{Text: mark, Style: pane.PrecisionStyle(string(set))})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/words"
 )
 
 // networkList is the layers of a network in topological order, with what is unfolded below them.
@@ -23,10 +24,11 @@ type networkList struct {
 	times   map[string]*report.LayerTiming // by engine layer; nil where they are of another network
 	timed   map[string]*report.LayerTiming // those of timedOf
 	timedOf *report.Timings
-	names   int // width of the longest name
-	shapes  int // and of the longest shape
-	ops     int // and of the longest op
-	types   int // and of types with the mark of a rule and a space
+	names   int       // width of the longest name
+	short   *ui.Names // of the layers that are listed
+	shapes  int       // and of the longest shape
+	ops     int       // and of the longest op
+	types   int       // and of types with the mark of a rule and a space
 	filter  *ui.Filter
 }
 
@@ -102,6 +104,13 @@ func (n *networkList) build() {
 		n.times = n.timed
 	}
 	n.addAll()
+	var listed []string
+	for _, line := range n.lines {
+		if line.layers == 0 && line.text == "" {
+			listed = append(listed, words.ShortName(n.layers[line.layer].Name))
+		}
+	}
+	n.short = ui.NewNames(listed)
 	n.list.Lines = len(n.lines)
 	n.list.Refresh()
 	at := slices.IndexFunc(n.lines, func(l graphLine) bool { return n.layers[l.layer].Name == name && l.blocks == blocks })

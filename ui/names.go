@@ -1,0 +1,227 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Names shortens the names of a column so that they differ as the whole ones do: what they have in common goes first, then, where
+// more than half do not fit, all are abbreviated alike, a few are by themselves, as [Name] does it, and those that would
+// read alike are told by the part in which they differ.
+type Names struct {
+	all        []string
+	head, tail string                    // what all begin with, and more than half of them end in
+	short      map[int]map[string]string // by width
+	w          int                       // at hand
+	mark       rune
+}
+
+// mostNames is how many names are looked at together: more would cost too much.
+const mostNames = 1000
+
+// NewNames returns names that are shown in one column. Of more than 1000 each is shortened by itself.
+func NewNames(all []string) *Names {
+	n := &Names{short: make(map[int]map[string]string)}
+	if len(all) <= mostNames {
+		n.all = slices.Compact(slices.Sorted(slices.Values(all)))
+	}
+	if len(n.all) > 1 { // what is said of one name alone tells nothing apart
+		n.head, n.tail = commonHead(n.all), commonTail(n.all)
+	}
+	return n
+}
+
+// Short returns a name in at most w cells, cut with mark.
+func (n *Names) Short(name string, w int, mark rune) string {
+	if n.short[w] == nil || n.mark != mark {
+		const widths = 8 // enough for lines that are indented
+		if len(n.short) >= widths || n.mark != mark {
+			clear(n.short)
+		}
+		n.w, n.mark = w, mark
+		n.short[w] = n.fit()
+	}
+	if s, ok := n.short[w][name]; ok {
+		return s
+	}
+	return Name(name, w, mark)
+}
+
+// The steps in which names are shortened: each does what those before do, and more.
+const (
+	whole = iota
+	bare  // without what others have, too
+	once  // without parts that the next one repeats
+	threeLetters
+	headless
+	oneLetter
+	steps
+)
+
+// fit shortens all names to the width at hand.
+func (n *Names) fit() map[string]string {
+	out := make(map[string]string, len(n.all))
+	step := whole
+	for step+1 < steps && n.mostLong(step) {
+		step++
+	}
+	by := make(map[string][]string) // names by what is left of them
+	for _, name := range n.all {
+		s := n.step(name, step)
+		for own := step + 1; own <= once && Width(s) > n.w; own++ {
+			s = n.step(name, own)
+		}
+		s = Name(s, n.w, n.mark)
+		out[name] = s
+		by[s] = append(by[s], name)
+	}
+	for _, alike := range by {
+		if len(alike) > 1 {
+			n.tell(alike, out)
+		}
+	}
+	return out
+}
+
+// mostLong reports whether more than half of the names do not fit after a step.
+func (n *Names) mostLong(step int) bool {
+	long := 0
+	for i, name := range n.all {
+		if len(name) > n.w && Width(n.step(name, step)) > n.w {
+			long++
+		}
+		if rest := len(n.all) - 1 - i; 2*(long+rest) <= len(n.all) {
+			return false
+		}
+	}
+	return true
+}
+
+// step returns a name after a step.
+func (n *Names) step(name string, step int) string {
+	if step == whole {
+		return name
+	}
+	several := strings.Split(name, NamesJoint)
+	for i, one := range several {
+		if s := strings.TrimSuffix(strings.TrimPrefix(one, n.head), n.tail); s != "" {
+			one = s
+		}
+		separator := separatorOf(one)
+		parts := strings.Split(one, separator)
+		if step >= once {
+			parts = withoutRepeats(parts)
+		}
+		if step >= threeLetters {
+			letters := 3
+			if step >= oneLetter {
+				letters = 1
+			}
+			for k := range len(parts) - 1 {
+				parts[k] = abbreviate(parts[k], letters)
+			}
+		}
+		several[i] = strings.Join(parts, separator)
+		if step >= headless && len(several) == 1 && n.mark != 0 {
+			if tail := numberedTail(parts); len(tail) < len(parts) {
+				several[i] = string(n.mark) + strings.Join(tail, separator)
+			}
+		}
+	}
+	return strings.Join(several, NamesJoint)
+}
+
+// numberedTail leaves out the parts of a path before the first that has a number, but not its last two.
+func numberedTail(parts []string) []string {
+	for i, p := range parts {
+		if strings.ContainsAny(p, "0123456789") {
+			return parts[min(i, max(len(parts)-2, 0)):]
+		}
+	}
+	return parts
+}
+
+// tell shortens names that read alike otherwise: all but the part in which they differ goes first, and if that is the last one, all
+// but the words in which they do.
+func (n *Names) tell(alike []string, out map[string]string) {
+	head := len(alike[0])
+	for _, name := range alike[1:] {
+		head = min(head, sharedBytes(alike[0], name))
+	}
+	separator, mark := separatorOf(alike[0]), ""
+	at := strings.Count(alike[0][:head], separator)
+	if n.mark != 0 {
+		mark = string(n.mark)
+	}
+	word := strings.LastIndexFunc(alike[0][:head], isBetween) + 1
+	for _, name := range alike {
+		parts := strings.Split(name, separator)
+		if at+1 >= len(parts) {
+			s := name[word:]
+			if i := strings.IndexFunc(s[min(head-word+1, len(s)):], isBetween); i >= 0 && Width(mark+s) > n.w {
+				s = s[:min(head-word+1, len(s))+i] + mark
+			}
+			out[name] = Middle(mark+s, n.w, n.mark)
+			continue
+		}
+		for k := range len(parts) - 1 {
+			if k != at {
+				parts[k] = abbreviate(parts[k], 1)
+			}
+		}
+		s := strings.Join(parts, separator)
+		if Width(s) > n.w {
+			s = strings.Join(parts[:at+1], separator) + mark
+		}
+		if Width(s) > n.w {
+			s = mark + parts[at] + mark
+		}
+		out[name] = Middle(s, n.w, n.mark)
+	}
+}
+
+// isBetween reports whether a rune separates the words of names.
+func isBetween(r rune) bool { return strings.ContainsRune("/._:- ", r) }
+
+// sharedBytes returns how many bytes two strings begin with together.
+func sharedBytes(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// commonHead returns what all names begin with, up to the end of a part.
+func commonHead(all []string) string {
+	n := len(all[0])
+	for _, name := range all {
+		n = min(n, sharedBytes(all[0], name))
+	}
+	if n = strings.LastIndex(all[0][:n], separatorOf(all[0])) + 1; n == 1 { // a slash alone takes no room
+		n = 0
+	}
+	return all[0][:n]
+}
+
+// commonTail returns what more than half of the names end in, from between two words on and in their last part, such as
+// "_output_tensor:0". Numbers alone are no such thing: they tell names apart.
+func commonTail(all []string) string {
+	count := make(map[string]int)
+	for _, name := range all {
+		last := strings.LastIndexByte(name, '/') + 1
+		for i := last + 1; i < len(name); i++ {
+			if (name[i] == '_' || name[i] == ':') && strings.ContainsFunc(name[i:], unicode.IsLetter) {
+				count[name[i:]]++
+			}
+		}
+	}
+	best := ""
+	for tail, c := range count {
+		if 2*c > len(all) && len(tail) > len(best) {
+			best = tail
+		}
+	}
+	return best
+}
