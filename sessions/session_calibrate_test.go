@@ -1,14 +1,21 @@
 package sessions_test
 
 import (
+	"bytes"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
@@ -99,4 +106,52 @@ type counted struct {
 func (c *counted) Inputs(i int) (map[string]numeric.Value, error) {
 	c.reads++
 	return c.pictures.Inputs(i)
+}
+
+// TestCalibratedAreActivations: what is computed of constants alone is no tensor to calibrate, unless an engine computes it.
+func TestCalibratedAreActivations(t *testing.T) {
+	d := graph.Define("folded")
+	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(3))
+	w, b := d.Weights("w", []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}, 3, 3), d.Neg(d.Weights("b", []float32{1, -2, 3}, 3))
+	bias := b.Name
+	d.Output("y", d.Relu(d.Add(d.MatMul(x, w), b)))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := onnx.Export(&file, n); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Parse(graph.Ops(), "folded", file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := workplace(t, nil)
+	work.Backend = work.Host
+	set, err := dataset.Random(m.Network.Inputs, nil, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := set.Bind(m.Network.Inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work.Data, work.CalData = data, data
+	for disable, want := range map[string]bool{"": false, "fold-constants,late-fold-constants": true} {
+		cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1}
+		if disable != "" {
+			cfg.Disable = strings.Split(disable, ",")
+		}
+		snap, err := sessions.NewRunner(m, work, nil).Report(t.Context(), cfg, report.PartCalibration, run.Profiling{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := func(name string) bool {
+			return slices.ContainsFunc(snap.Calibration.Tensors, func(c report.TensorCalibration) bool { return c.Tensor == name })
+		}
+		if !has("x") || !has("y") || has(bias) != want {
+			t.Errorf("without %q: %+v", disable, snap.Calibration.Tensors)
+		}
+	}
 }

@@ -77,6 +77,11 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 			}
 		}
 	}
+	o, err := s.passes.kept.Of(ctx, in.Of.Of)
+	if err != nil {
+		return nil, err
+	}
+	folded := foldedTensors(s.model.Network, o.Network)
 	typ := config.Quantization{Activations: in.By.Activations}.Scheme().DataType()
 	ranges := make([]map[string]numeric.Range, len(names))
 	for i, name := range names {
@@ -102,7 +107,7 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 	}
 	add := func(t *graph.Tensor, layer string) {
 		h := found.Histograms[t.Name]
-		if h == nil || h.Count() == 0 {
+		if h == nil || h.Count() == 0 || folded[t.Name] {
 			return
 		}
 		tc := tensorCalibration(t.Name, layer, h)
@@ -140,6 +145,26 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 	}
 	r.Elapsed = time.Since(start)
 	return r, nil
+}
+
+// foldedTensors returns the tensors of a network that are computed of constants alone and that no layer of the optimised one makes:
+// they are weights, which no calibrator is asked for.
+func foldedTensors(source, optimised *graph.Network) map[string]bool {
+	list := map[string]bool{}
+	for _, l := range source.Layers {
+		if slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return t != nil && !t.IsConst() && !list[t.Name] }) {
+			continue
+		}
+		for _, t := range l.Outputs {
+			list[t.Name] = true
+		}
+	}
+	for _, l := range optimised.Layers {
+		for _, t := range l.Outputs {
+			delete(list, t.Name)
+		}
+	}
+	return list
 }
 
 // weigh assesses the weights of every layer that multiplies by constants. The lists are those of the optimised network:
