@@ -270,12 +270,13 @@ type onlooker struct{ *sessions.Session }
 var _ views.Controller = onlooker{}
 
 // What would change it does nothing; the workbench says so beforehand.
-func (onlooker) Set(config.Config)  {}
-func (onlooker) Rerun()             {}
-func (onlooker) Cancel()            {}
-func (onlooker) Retime(string)      {}
-func (onlooker) Study(*report.Goal) {}
-func (onlooker) DropTimings(bool)   {}
+func (onlooker) Set(config.Config)      {}
+func (onlooker) Rerun()                 {}
+func (onlooker) Cancel()                {}
+func (onlooker) Retime(string)          {}
+func (onlooker) Beside([]config.Config) {}
+func (onlooker) Study(*report.Goal)     {}
+func (onlooker) DropTimings(bool)       {}
 
 // homeFile is a file that is the person's alone.
 func homeFile(path string, content []byte) error {

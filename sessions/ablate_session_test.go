@@ -52,7 +52,11 @@ func TestAblateOnDemand(t *testing.T) {
 // columnsOnDemand has layers measured in every precision. INT8, for which there is no data here, has the reason in its column; what is
 // built stays.
 func columnsOnDemand(t *testing.T, s *sessions.Session) {
-	s.Ask(report.PartColumns)
+	var configs []config.Config
+	for _, p := range []config.Precision{config.FP32, config.FP16, config.INT8} {
+		configs = append(configs, config.Config{Precision: p, Calibrator: "minmax", Batch: 1})
+	}
+	s.Beside(configs)
 	snap := await(t, s, func(snap *report.Snapshot) bool {
 		return snap.Columns != nil && !snap.Columns.Live && snap.Busy == nil
 	})
@@ -62,6 +66,9 @@ func columnsOnDemand(t *testing.T, s *sessions.Session) {
 	}
 	if len(c.Rows) == 0 || c.Rows[0].Cells[0] == nil || len(c.Rows[0].Cells) != 2 {
 		t.Errorf("rows %+v", c.Rows)
+	}
+	if p := c.Columns[1].Point; p == nil || p.Weights == 0 {
+		t.Errorf("of FP16 is known %+v", p)
 	}
 	if !c.Of(snap.Config, false) || snap.Made()&report.PartColumns == 0 {
 		t.Error("they are not of the configuration at hand")

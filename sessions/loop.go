@@ -57,7 +57,7 @@ func (w *worker) guarded(ctx context.Context, cfg config.Config, once todo) (err
 		switch {
 		case once.build:
 			err = w.work(ctx, cfg, once)
-		case once.study == nil && !once.layers && !once.ablate && !once.columns || once.calibrators:
+		case once.study == nil && !once.layers && !once.ablate && len(once.beside) == 0 || once.calibrators:
 			err = w.compareCalibrators(ctx, cfg)
 		}
 		if err == nil && once.layers {
@@ -66,8 +66,8 @@ func (w *worker) guarded(ctx context.Context, cfg config.Config, once todo) (err
 		if err == nil && once.ablate {
 			err = w.ablate(ctx, cfg)
 		}
-		if err == nil && once.columns {
-			err = measureColumns(ctx, w, cfg)
+		if err == nil && len(once.beside) > 0 {
+			err = measureBeside(ctx, w, once.beside)
 		}
 		if err == nil && once.study != nil {
 			err = w.study(ctx, cfg, once.study.goal)

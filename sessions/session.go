@@ -108,10 +108,19 @@ func (s *Session) DropTimings(all bool) {
 	s.board.mu.Unlock()
 }
 
+// Beside asks for configurations to be measured side by side, and for the accuracy of each: once, when what is being done is over.
+// Cancel stops it, and what was found stays.
+func (s *Session) Beside(configs []config.Config) {
+	s.board.mu.Lock()
+	defer s.board.mu.Unlock()
+	s.wishes.todo.beside, s.wishes.halted = configs, false
+	s.wishes.awake()
+}
+
 // Ask asks for reports that are not made by themselves, from now on with every configuration: that of calibration of a model that
 // brings its own quantisation, which nothing else needs the activations of, and the errors of layers of the configuration that
-// others are compared with, since they tell of the passes alone. What each rule is worth, and layers in every precision side by side,
-// are measured once, of the configuration as it is, when what is being done is over; Cancel stops it, and what was found stays.
+// others are compared with, since they tell of the passes alone. What each rule is worth is measured once, of the configuration as it
+// is, when what is being done is over; Cancel stops it, and what was found stays.
 func (s *Session) Ask(parts report.Parts) {
 	s.board.mu.Lock()
 	defer s.board.mu.Unlock()
@@ -120,12 +129,8 @@ func (s *Session) Ask(parts report.Parts) {
 		w.todo.ablate, w.halted = true, false
 		w.awake()
 	}
-	if parts.Has(report.PartColumns) {
-		w.todo.columns, w.halted = true, false
-		w.awake()
-	}
 	added := parts &^ w.asked
-	w.asked |= parts &^ (report.PartAblation | report.PartColumns)
+	w.asked |= parts &^ report.PartAblation
 	if added.Has(report.PartCalibration) && w.quantized {
 		w.todo.retime = s.board.snap.Retiming // which goes on
 		w.interrupt()

@@ -16,7 +16,7 @@ type todo struct {
 	study       *wishedStudy                // of the configuration, when it is built
 	layers      bool                        // the errors of the reference's layers
 	ablate      bool                        // what each rule is worth
-	columns     bool                        // layers in every precision side by side
+	beside      []config.Config             // to measure side by side
 	retime      string                      // the layer whose tactics to measure again
 	drop        func(build.CacheEntry) bool // the entries of the timing cache to forget
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/run"
@@ -9,21 +10,18 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// columnsDuration is how long each precision is measured in a session.
+// columnsDuration is how long each configuration is measured in a session.
 const columnsDuration = time.Second
 
-// measureColumns measures the layers in every precision side by side: a first impression, and then for longer. A precision in which there is
-// no engine has the reason in its column. Why nothing is known is in the log: what is built stays as it is.
-func measureColumns(ctx context.Context, w *worker, cfg config.Config) error {
+// measureBeside measures configurations, and their layers, side by side: a first impression, then for longer, and then the accuracy
+// of each. One of which there is no engine has the reason in its column. Why nothing is known is in the log: what is built stays as
+// it is.
+func measureBeside(ctx context.Context, w *worker, asked []config.Config) error {
 	r := &Runner{w.stages}
 	var configs []config.Config
 	var refused []report.Column
-	for i, p := range []config.Precision{config.FP32, config.FP16, config.INT8} {
-		w.stages.Told.Progress(report.Progress{Phase: "precisions side by side", Item: string(p), Done: i, Total: 4})
-		c := cfg.Clone()
-		if c.Precision != p { // what is pinned is of one precision's kernels
-			c.Precision, c.Pin, c.Forbid = p, nil, nil
-		}
+	for i, c := range asked {
+		w.stages.Told.Progress(report.Progress{Phase: "building to measure side by side", Item: w.stages.NameOf(c), Done: i, Total: len(asked)})
 		_, err := w.stages.Engines.Load(ctx, c)
 		switch {
 		case ctx.Err() != nil:
@@ -38,8 +36,10 @@ func measureColumns(ctx context.Context, w *worker, cfg config.Config) error {
 		w.board.publish(report.PartColumns, func(snap *report.Snapshot) { snap.Columns = &report.Columns{Columns: refused} })
 		return nil
 	}
+	var c *report.Columns
 	for _, p := range []run.Profiling{{Iterations: quickIterations}, {Duration: columnsDuration, Iterations: quickIterations}} {
-		c, err := Columns(ctx, r, configs, p)
+		var err error
+		c, err = Columns(ctx, r, configs, p)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -52,6 +52,36 @@ func measureColumns(ctx context.Context, w *worker, cfg config.Config) error {
 		if w.stages.Device.Estimated() {
 			break // another sample would be the same
 		}
+	}
+	return judgeColumns(ctx, w, c)
+}
+
+// judgeColumns finds memory and accuracy of configurations that were measured side by side, one after the other.
+func judgeColumns(ctx context.Context, w *worker, c *report.Columns) error {
+	st := w.stages
+	for i := range c.Columns {
+		cfg := c.Columns[i].Config
+		if c.Columns[i].Err != "" {
+			continue
+		}
+		parts := report.PartMemory
+		if st.Place.Data != nil && st.Model.NeedsSource("its accuracy") == nil {
+			parts |= report.PartScore
+		}
+		snap, err := (&Runner{st}).report(ctx, cfg, parts, run.Profiling{})
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			w.board.log("warning", "", "%s: %v", c.Columns[i].Label, err)
+			continue
+		}
+		point, _ := report.PointOf(snap)
+		judged := *c
+		judged.Columns = slices.Clone(c.Columns)
+		judged.Columns[i].Point = &point
+		c = &judged
+		w.board.publish(report.PartColumns, func(snap *report.Snapshot) { snap.Columns = c })
 	}
 	return nil
 }

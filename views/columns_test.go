@@ -59,7 +59,7 @@ func TestColumnsOnDemand(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
 	b.size(120, 40)
 	b.press("3", "down", "down", "A")
-	if asked := b.ctl.asked[len(b.ctl.asked)-1]; asked != fmt.Sprint("ask ", report.PartColumns) {
+	if asked := b.ctl.asked[len(b.ctl.asked)-1]; asked != "beside fp32 fp16 int8/mse" {
 		t.Errorf("asked for %v", asked)
 	}
 	b.wants("Precisions", "measured in the same rounds")

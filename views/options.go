@@ -27,6 +27,8 @@ type Controller interface {
 	// Ask asks for reports where they are not made by themselves: that of calibration of models that bring their own
 	// quantisation, the errors of FP32's own layers, and once what each rule is worth.
 	Ask(report.Parts)
+	// Beside asks for configurations to be measured side by side, and for the accuracy of each, once.
+	Beside([]config.Config)
 	// Retime asks for the tactics of a layer to be timed again.
 	Retime(layer string)
 	// Study asks for the sensitivity of layers, or with a goal for a search for the precision of each.

@@ -99,8 +99,9 @@ func (w *workbench) screens() []*ui.Screen {
 		w.tried = *trials.Recorded(w.o.Timeline.Tried(), pane.OwnRanges(w.snap))
 	}
 	read := trials.ReaderOf(w.o.Timeline, w.o.Read, func() *report.Snapshot { return w.snap })
+	more := sideBySide(w)
 	return []*ui.Screen{
-		overview.Screen(look, w, tried, read, w.comparison.Marked),
+		overview.Screen(look, w, tried, read, w.comparison.Marked, more),
 		graph.Screen(look, w, ablating(w)),
 		timings.Screen(look, w, besides(w)),
 		memory.Screen(look),
@@ -109,7 +110,7 @@ func (w *workbench) screens() []*ui.Screen {
 		tactics.Screen(look, w, w.o.Now),
 		runtime.Screen(look, w),
 		recordings.Screen(look, w.o.Timeline, recordings.Shelf{Folder: w.o.Recordings, Live: w.o.Live, Open: w.o.Open, Read: w.o.Read, Marked: w.comparison.Marked, Recordable: w.o.Recorder != nil}),
-		trials.Screen(look, w, tried, read, w.comparison.Marked),
+		trials.Screen(look, w, tried, read, w.comparison.Marked, more),
 		comparison.Screen(look, &w.comparison),
 		log.Screen(look, w.o.hint),
 	}

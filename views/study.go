@@ -1,9 +1,14 @@
 package views
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/trials"
 )
 
 // studying returns what has the sensitivity of layers found, or with a goal the precision of each searched for.
@@ -25,11 +30,29 @@ func ablating(w *workbench) func() tea.Cmd {
 	}
 }
 
-// besides returns what has the layers measured in every precision side by side.
+// besides returns what has the configuration measured in every precision side by side.
 func besides(w *workbench) func() tea.Cmd {
 	return func() tea.Cmd {
-		w.ctl.Ask(report.PartColumns)
-		begun := w.begin("FP32, FP16 and INT8 side by side; esc stops")
+		var configs []config.Config
+		for _, p := range pane.Precisions {
+			c := w.config.want.Clone()
+			if c.Precision != p { // what is pinned is of one precision's kernels
+				c.Precision, c.Pin, c.Forbid = p, nil, nil
+			}
+			configs = append(configs, c)
+		}
+		return sideBySide(w)(configs)
+	}
+}
+
+// sideBySide returns what has configurations measured side by side; nil in a replay, which has what was measured.
+func sideBySide(w *workbench) trials.Measure {
+	if w.o.Timeline != nil {
+		return nil
+	}
+	return func(configs []config.Config) tea.Cmd {
+		w.ctl.Beside(configs)
+		begun := w.begin(strings.Join(config.Labels(configs, pane.OwnRanges(w.snap)), ", ") + " side by side; esc stops")
 		w.work.beside = true
 		return begun
 	}

@@ -46,6 +46,10 @@ func (f *fake) Study(goal *report.Goal) {
 
 func (f *fake) Ask(parts report.Parts) { f.asked = append(f.asked, fmt.Sprint("ask ", parts)) }
 
+func (f *fake) Beside(configs []config.Config) {
+	f.asked = append(f.asked, "beside "+strings.Join(config.Labels(configs, false), " "))
+}
+
 func (f *fake) Note(text string) { f.notes = append(f.notes, text) }
 
 func (f *fake) DropTimings(all bool) { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }

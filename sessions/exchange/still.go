@@ -56,6 +56,9 @@ func (s *Still) Cancel() {}
 // Ask does nothing: there is no model.
 func (s *Still) Ask(report.Parts) {}
 
+// Beside does nothing: there is no model.
+func (s *Still) Beside([]config.Config) {}
+
 // Study does nothing: there is no model.
 func (s *Still) Study(*report.Goal) {}
 

@@ -15,6 +15,8 @@ import (
 // Replay shows a recording as a session shows a model: it publishes the snapshots that were recorded. Neither the
 // model nor the device is needed. Its methods may be called from several goroutines, and none but At waits for the file.
 type Replay struct {
+	finished
+
 	*film
 	events chan *report.Snapshot
 	wake   chan struct{}
@@ -94,15 +96,6 @@ func (r *Replay) Cancel() {}
 
 // Retime says that a replay does not measure.
 func (r *Replay) Retime(string) { r.Rerun() }
-
-// Ask does nothing: a recording has a report or not.
-func (r *Replay) Ask(report.Parts) {}
-
-// Study does nothing: a recording has what was found.
-func (r *Replay) Study(*report.Goal) {}
-
-// Note does nothing: what was recorded stays as it is.
-func (r *Replay) Note(string) {}
 
 // DropTimings says that a replay does not measure.
 func (r *Replay) DropTimings(bool) { r.Rerun() }
@@ -242,3 +235,18 @@ func (r *Replay) Position() int {
 	defer r.mu.Unlock()
 	return r.at
 }
+
+// finished is asked for nothing more: a recording has a report or not, and what was recorded stays as it is.
+type finished struct{}
+
+// Ask does nothing.
+func (finished) Ask(report.Parts) {}
+
+// Beside does nothing.
+func (finished) Beside([]config.Config) {}
+
+// Study does nothing.
+func (finished) Study(*report.Goal) {}
+
+// Note does nothing.
+func (finished) Note(string) {}

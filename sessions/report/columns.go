@@ -29,6 +29,7 @@ type Column struct {
 	Speed     *Speed        // beside the first; nil for that
 	Unchanged string        `json:",omitempty"`                // why the precision changes no layer
 	Err       string        `json:",omitempty" output:"error"` // why there is no such engine; it has no cells
+	Point     *Point        `json:",omitempty" output:"-"`     // with its memory and accuracy; nil where only times were measured
 }
 
 // ColumnRow is the least set of layers, of all columns, that compute the same source layers.

@@ -9,14 +9,14 @@ import (
 
 // Screen sums the engine up: how fast, where the time goes, what became of the layers, what it needs and how
 // well it predicts; and how the configurations tried so far compare.
-func Screen(look *ui.Look, d pane.Desk, tried *trials.List, read trials.Reader, marked pane.Marked) *ui.Screen {
+func Screen(look *ui.Look, d pane.Desk, tried *trials.List, read trials.Reader, marked pane.Marked, more trials.Measure) *ui.Screen {
 	all := report.PartOverview | report.PartTimings
 	views := []ui.View{
 		&summaryView{in: pane.NewInput(look, all)},
 		&slowestView{in: pane.NewInput(look, all)},
 		&compositionView{in: pane.NewInput(look, report.PartOverview|report.PartPasses)},
 		&footprintView{in: pane.NewInput(look, report.PartMemory)},
-		trials.NewTable(look, d, tried, read, marked),
+		trials.NewTable(look, d, tried, read, marked, more),
 		&latencyView{in: pane.NewInput(look, report.PartTimings)},
 	}
 	const summary, slowest, composition, footprint, configurations, latency = 0, 1, 2, 3, 4, 5

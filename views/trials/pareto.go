@@ -20,10 +20,10 @@ import (
 
 // Screen sets the configurations that were tried side by side: as a table with the best of each column marked, and as a plot
 // of latency against what one chooses by.
-func Screen(look *ui.Look, d pane.Desk, tried *List, read Reader, marked pane.Marked) *ui.Screen {
+func Screen(look *ui.Look, d pane.Desk, tried *List, read Reader, marked pane.Marked, more Measure) *ui.Screen {
 	p := ui.Pane
 	return &ui.Screen{
-		Key: pane.CompareKey, Name: "Tried", Views: []ui.View{newParetoView(look, d, tried, read), NewTable(look, d, tried, read, marked)},
+		Key: pane.CompareKey, Name: "Tried", Views: []ui.View{newParetoView(look, d, tried, read, more), NewTable(look, d, tried, read, marked, more)},
 		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Share(2)), ui.Beside(p(0), p(1))},
 	}
 }
@@ -59,6 +59,7 @@ type paretoView struct {
 	desk    pane.Desk
 	tried   *List
 	read    Reader
+	more    Measure
 	trials  []trial
 	pareto  *report.Pareto
 	measure diff.Measure
@@ -67,8 +68,8 @@ type paretoView struct {
 	cursor  int            // trial
 }
 
-func newParetoView(look *ui.Look, d pane.Desk, tried *List, read Reader) *paretoView {
-	v := &paretoView{in: pane.NewInput(look, 0), desk: d, tried: tried, read: read, limits: map[string]int{}}
+func newParetoView(look *ui.Look, d pane.Desk, tried *List, read Reader, more Measure) *paretoView {
+	v := &paretoView{in: pane.NewInput(look, 0), desk: d, tried: tried, read: read, more: more, limits: map[string]int{}}
 	v.choose()
 	return v
 }
@@ -108,6 +109,9 @@ func (v *paretoView) limit() float64 {
 func (v *paretoView) Title() string { return "Latency and " + v.measure.Title }
 
 func (v *paretoView) Note() (string, ui.Style) {
+	if n := v.leftOut(); n > 0 {
+		return v.leftOutText(n), ui.Warn
+	}
 	text := string(v.in.Look.Glyphs.Record) + " no other is faster and as " + v.measure.Good
 	if slices.ContainsFunc(v.pareto.Points, func(p report.ParetoPoint) bool { return p.BesideOthers() }) {
 		text += "; times as in rounds side by side"
@@ -116,12 +120,36 @@ func (v *paretoView) Note() (string, ui.Style) {
 }
 
 func (v *paretoView) Keys() []ui.Key {
-	return []ui.Key{
+	keys := []ui.Key{
 		ui.K("enter", "use", "use the configuration under the cursor"),
-		ui.K("s", "next measure", "top-1, agreement, SQNR, memory"),
+		ui.K("s", "next axis", "plot top-1, agreement, SQNR, memory"),
 		{Keys: []string{"<", ">"}, Short: "limit", Long: "how good the fastest must be: stricter / less strict"},
 		ui.K("p", "fastest", "go to the fastest within the limit"),
 	}
+	if v.more != nil {
+		keys = append(keys, measureKey(v.desk))
+	}
+	return keys
+}
+
+// leftOut counts the configurations that the plot does not have, since they were not measured.
+func (v *paretoView) leftOut() int {
+	n := 0
+	for i := range v.pareto.Points {
+		if _, ok := v.measure.Of(&v.pareto.Points[i].Point); !ok || v.pareto.Points[i].Latency == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// leftOutText says how many are not in the plot, and which key measures them.
+func (v *paretoView) leftOutText(n int) string {
+	text := fmt.Sprintf("%d of %d left out: no %s measured", n, len(v.trials), v.measure.Title)
+	if v.more != nil {
+		text += v.in.Look.Keys("; {Tried A} measures")
+	}
+	return text
 }
 
 // Mark is the configuration under the cursor.
@@ -161,6 +189,10 @@ func (v *paretoView) Update(msg tea.Msg) tea.Cmd {
 		v.choose()
 	case "<", ">":
 		v.changeLimit(map[string]int{"<": -1, ">": 1}[name])
+	case "A":
+		if v.more != nil {
+			return measureLacking(v.more, v.trials[:len(v.tried.list)], pane.OwnRanges(v.in.Snap))
+		}
 	case "p":
 		if i := v.pareto.Fastest(); i >= 0 {
 			v.cursor = i
@@ -214,7 +246,11 @@ func (v *paretoView) Render(w, h int) string {
 // drawFastest answers which configuration is the fastest that is good enough.
 func (v *paretoView) drawFastest(c *ui.Canvas) {
 	if v.pareto.Rule == "" {
-		c.Fit(1, 0, c.W-2, ui.Muted, "arena and weights together; less is better, upwards")
+		text := "arena and weights together; less is better, upwards"
+		if lacks := lackText(v.trials, pane.OwnRanges(v.in.Snap)); v.name == "" && lacks != "" && v.more != nil {
+			text = lacks + v.in.Look.Keys(": {Tried A} measures; until then memory is plotted")
+		}
+		c.Fit(1, 0, c.W-2, ui.Muted, text)
 		return
 	}
 	x := c.Text(1, 0, ui.Muted, "fastest "+v.pareto.Rule+": ")
@@ -314,9 +350,12 @@ func (v *paretoView) under() string {
 			words = append(words, all[i].Title+" "+all[i].Write(value))
 		}
 	}
+	_, known := v.measure.Of(&p.Point)
 	switch {
 	case p.Front:
 		words = append(words, "on the front")
+	case !known:
+		words = append(words, "left out: no "+v.measure.Title+" measured")
 	case p.Latency > 0 && !p.Beaten:
 		words = append(words, fmt.Sprintf("another is as %s, with no significant difference in time", v.measure.Good))
 	case p.Latency > 0:

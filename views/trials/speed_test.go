@@ -47,7 +47,7 @@ func TestSpeedIsNotNoise(t *testing.T) {
 			snap := panetest.Fixture(t)
 			fp32 := report.Timings{EndToEnd: panetest.Around(us(800), 2000), MedianLow: us(790), MedianHigh: us(810)}
 			tried := &List{}
-			v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil)
+			v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil, nil)
 			for _, r := range []struct {
 				precision  config.Precision
 				calibrator string

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -16,78 +15,6 @@ import (
 	"github.com/trtui/trtui/views/words"
 )
 
-// trial is what came of a configuration. A time or size that is not known is zero, a share or ratio NaN.
-type trial struct {
-	config     config.Config
-	label      string
-	samples    int
-	median     time.Duration
-	latency    report.Latency // with that median; a recording has the median alone
-	measured   report.Measured
-	top1       float64
-	agreement  float64
-	sqnr       float64
-	arena      int
-	weights    int
-	unfinished bool
-	point      report.Point
-	snap       *report.Snapshot // its reports, in a session
-}
-
-// snapshotTrial returns what a snapshot with times says of its configuration.
-func snapshotTrial(s *report.Snapshot) trial {
-	t := trial{
-		config: s.Config, samples: s.Timings.Samples, median: s.Timings.EndToEnd.Median, latency: s.Timings.EndToEnd,
-		unfinished: pane.CutShort(s) > 0, measured: s.Timings.Measured(s.Config),
-		top1: math.NaN(), agreement: math.NaN(), sqnr: math.NaN(),
-		snap: &report.Snapshot{ // what is compared; the rest may be large
-			Seq: s.Seq, Schema: s.Schema, Config: s.Config, Model: s.Model, Overview: s.Overview, Timings: s.Timings, Memory: s.Memory,
-			Accuracy: s.Accuracy, Device: s.Device, Stale: s.Stale,
-		},
-	}
-	t.point, _ = report.PointOf(s)
-	if m := s.Memory; m != nil && !s.Stale.Has(report.PartMemory) {
-		t.arena, t.weights = m.Peak, m.Weights
-	}
-	if a := s.Accuracy; a != nil && !s.Stale.Has(report.PartAccuracy) {
-		t.top1, t.agreement = knownShare(a.Labels.Top1), knownShare(a.Labels.Agreement)
-		if len(a.Outputs) > 0 {
-			t.sqnr = a.Outputs[0].SQNR
-		}
-	}
-	return t
-}
-
-// knownShare returns a share, NaN for one below zero, which stands for none.
-func knownShare(v float64) float64 {
-	if v < 0 {
-		return math.NaN()
-	}
-	return v
-}
-
-// recordedTrial returns what a recording says of a configuration in the end.
-func recordedTrial(c report.RecordedConfig) trial {
-	known := func(v *float64) float64 {
-		if v == nil {
-			return math.NaN()
-		}
-		return *v
-	}
-	t := trial{config: c.Config, samples: c.Runs, top1: known(c.Top1), agreement: known(c.Agreement), sqnr: known(c.SQNR), unfinished: !c.Settled}
-	if c.Median != nil {
-		t.median = *c.Median
-	}
-	t.measured, t.point = c.Measured(), c.Point()
-	if c.ArenaBytes != nil {
-		t.arena = *c.ArenaBytes
-	}
-	if c.Weights != nil {
-		t.weights = *c.Weights
-	}
-	return t
-}
-
 // Table compares the configurations that were tried: in a session those that were timed, in a replay all that the recording has,
 // with what came of them in the end wherever in it one is.
 type Table struct {
@@ -95,6 +22,7 @@ type Table struct {
 	desk   pane.Desk
 	tried  *List // the workbench adds to them
 	read   Reader
+	more   Measure
 	marked pane.Marked
 	table  ui.Table
 	trials []trial // as they were with the snapshot that is shown
@@ -104,9 +32,10 @@ type Table struct {
 // Reader returns a configuration that was tried as something to compare; ok is false where nothing can be read of it.
 type Reader func(*trial) (m pane.Mark, ok bool)
 
-// NewTable returns the table of the configurations that were tried; read is nil where none can be compared.
-func NewTable(look *ui.Look, d pane.Desk, tried *List, read Reader, marked pane.Marked) *Table {
-	v := &Table{in: pane.NewInput(look, 0), desk: d, tried: tried, read: read, marked: marked}
+// NewTable returns the table of the configurations that were tried; read is nil where none can be compared, more where nothing
+// is measured.
+func NewTable(look *ui.Look, d pane.Desk, tried *List, read Reader, marked pane.Marked, more Measure) *Table {
+	v := &Table{in: pane.NewInput(look, 0), desk: d, tried: tried, read: read, marked: marked, more: more}
 	v.table = ui.Table{
 		Columns: v.columns(),
 		Ground: func(r int) ui.Style {
@@ -241,7 +170,11 @@ func (v *Table) speedText(t *trial) string {
 func (v *Table) Title() string { return "Configurations tried" }
 
 func (v *Table) Keys() []ui.Key {
-	return append(v.table.Keys(), ui.K("enter", "use", "use the configuration under the cursor"))
+	keys := append(v.table.Keys(), ui.K("enter", "use", "use the configuration under the cursor"))
+	if v.more != nil {
+		keys = append(keys, measureKey(v.desk))
+	}
+	return keys
 }
 
 func (v *Table) Note() (string, ui.Style) {
@@ -256,6 +189,9 @@ func (v *Table) Note() (string, ui.Style) {
 	if slices.ContainsFunc(v.trials, func(t trial) bool { return !v.speed(&t).SideBySide }) {
 		note += ", * not measured side by side"
 	}
+	if lacks := lackText(v.trials, pane.OwnRanges(v.in.Snap)); lacks != "" && v.more != nil {
+		return lacks + v.in.Look.Keys(": {Tried A} measures"), ui.Accent
+	}
 	return note, ui.Muted
 }
 
@@ -263,6 +199,8 @@ func (v *Table) Update(msg tea.Msg) tea.Cmd {
 	switch {
 	case v.in.Take(msg):
 		v.name()
+	case pane.IsKey(msg, "A") && v.more != nil:
+		return measureLacking(v.more, v.trials, pane.OwnRanges(v.in.Snap))
 	case pane.IsKey(msg, "enter"):
 		if r := v.table.Row(); r >= 0 {
 			cfg := v.trials[r].config.Clone()
@@ -273,91 +211,6 @@ func (v *Table) Update(msg tea.Msg) tea.Cmd {
 		v.table.Update(msg)
 	}
 	return nil
-}
-
-// List are the configurations that were tried, the oldest first.
-type List struct {
-	list     []trial
-	recorded bool // a recording's: there will be no others
-}
-
-// Recorded are those that a recording has; own is as pane.OwnRanges says.
-func Recorded(list []report.RecordedConfig, own bool) *List {
-	t := &List{recorded: true}
-	for _, c := range list {
-		t.list = keep(t.list, recordedTrial(c), false, own)
-	}
-	return t
-}
-
-// Add remembers what a snapshot says of a configuration that was timed: what the table shows, and what later ones are compared
-// with.
-func (t *List) Add(s *report.Snapshot) {
-	if s.Timings == nil || s.Stale.Has(report.PartTimings) || s.Timings.EndToEnd.Median == 0 {
-		return
-	}
-	own := pane.OwnRanges(s)
-	t.list = keep(t.list, snapshotTrial(s), s.Settled() && s.Busy == nil && pane.CutShort(s) == 0, own)
-	b, reference := s.Timings.Beside, s.Timings.Reference
-	if b == nil || reference == nil {
-		return
-	}
-	switch i := slices.IndexFunc(t.list, func(t trial) bool { return t.config.SameEngine(b.Config, own) }); {
-	case i < 0: // another was asked for before any times of it were shown
-		only := report.Snapshot{Seq: s.Seq, Schema: s.Schema, Config: b.Config, Model: s.Model, Device: s.Device, Timings: reference, Stale: report.Derived() &^ report.PartTimings}
-		t.list = slices.Insert(t.list, 0, snapshotTrial(&only))
-	case t.list[i].samples < reference.Samples:
-		t.list[i] = t.list[i].timed(reference)
-	}
-}
-
-// timed returns a trial of a session with the times of a longer measurement.
-func (t trial) timed(r *report.Timings) trial {
-	whole := *t.snap
-	whole.Timings, whole.Stale = r, whole.Stale&^report.PartTimings
-	longer := snapshotTrial(&whole)
-	longer.config, longer.label = t.config, t.label
-	return longer
-}
-
-// Took returns the latency of a configuration, and what it is compared by, as the table has it, or that of the snapshot
-// where the table has none or has by now what is compared with it.
-func (t *List) Took(was, now *report.Snapshot) (report.Latency, report.Measured) {
-	own := pane.OwnRanges(now)
-	i := slices.IndexFunc(t.list, func(t trial) bool { return t.config.SameEngine(was.Config, own) })
-	if i < 0 || was.Config.SameEngine(now.Config, own) {
-		return was.Timings.EndToEnd, was.Timings.Measured(was.Config)
-	}
-	return t.list[i].latency, t.list[i].measured
-}
-
-// keep adds a trial. It takes the place of an earlier one of the same engine, unless that was measured better and this
-// measurement is not over.
-func keep(trials []trial, t trial, final, own bool) []trial {
-	i := slices.IndexFunc(trials, func(old trial) bool { return old.config.SameEngine(t.config, own) })
-	switch {
-	case i >= 0 && !final && trials[i].median > 0 && t.samples < trials[i].samples:
-		return trials
-	case i >= 0:
-		trials[i] = t
-		return trials
-	}
-	const most = 100
-	return append(trials[max(0, len(trials)-most+1):], t)
-}
-
-// withSearched adds what a search for precisions built and measured, but for what was tried by itself; own is as pane.OwnRanges says.
-func withSearched(trials []trial, points []report.SearchPoint, own bool) []trial {
-	tried := len(trials)
-	for _, p := range points {
-		same := func(t trial) bool { return t.config.SameEngine(p.Config, own) }
-		if p.Latency == 0 || slices.ContainsFunc(trials[:tried], same) {
-			continue
-		}
-		trials = append(trials, trial{config: p.Config, median: p.Latency, point: p.Point, latency: report.Latency{Median: p.Latency},
-			measured: report.Measured{Config: p.Config, Median: p.Latency, Low: p.Low, High: p.High, Beside: p.Beside, Estimated: p.Estimated}})
-	}
-	return trials
 }
 
 // name takes the trials over and labels the rows, so that no two of them read alike.

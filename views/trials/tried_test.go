@@ -58,7 +58,7 @@ func TestTriedInReplay(t *testing.T) {
 		recorded(config.Config{Precision: config.INT8, Calibrator: "minmax"}, 0, 0),
 	}}
 	look := ui.NewLook(ui.Options{NoColor: true})
-	v := NewTable(look, &panetest.Desk{}, Recorded(l.tried, false), nil, nil)
+	v := NewTable(look, &panetest.Desk{}, Recorded(l.tried, false), nil, nil, nil)
 	want := []string{"fp32 ", "int8/mse ", "int8/minmax, not finished "}
 	for _, at := range []int{23, 2, 0, 14} {
 		l.Seek(at)
@@ -79,7 +79,7 @@ func TestTriedInReplay(t *testing.T) {
 			t.Errorf("state %d: row %d is marked, want %d", at+1, marked, wants)
 		}
 	}
-	if out := ansi.Strip(NewTable(look, &panetest.Desk{}, Recorded(nil, false), nil, nil).Render(80, 5)); !strings.Contains(out, "no configuration was recorded") || strings.Contains(out, "press") {
+	if out := ansi.Strip(NewTable(look, &panetest.Desk{}, Recorded(nil, false), nil, nil, nil).Render(80, 5)); !strings.Contains(out, "no configuration was recorded") || strings.Contains(out, "press") {
 		t.Errorf("nothing was recorded:\n%s", out)
 	}
 }
@@ -87,7 +87,7 @@ func TestTriedInReplay(t *testing.T) {
 // TestTriedInSession keeps one row for each engine: the better measurement, until a newer one is over.
 func TestTriedInSession(t *testing.T) {
 	tried := &List{}
-	v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil)
+	v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil, nil)
 	show := func(cfg config.Config, samples int, median time.Duration, over bool) {
 		s, timings := *panetest.Fixture(t), report.Timings{Samples: samples}
 		timings.EndToEnd.Median = median
@@ -148,7 +148,7 @@ func TestLeads(t *testing.T) {
 // with the rest of its measurement once that was made beside the other.
 func TestTriedBrokenOff(t *testing.T) {
 	tried := &List{}
-	v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil)
+	v := NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil, nil)
 	fp32, int8 := config.Config{Precision: config.FP32}, config.Config{Precision: config.INT8, Calibrator: "mse"}
 	times := func(samples int, median time.Duration) *report.Timings {
 		return &report.Timings{Samples: samples, EndToEnd: report.Latency{Median: median}}
@@ -169,7 +169,7 @@ func TestTriedBrokenOff(t *testing.T) {
 		t.Errorf("fp32 took %v, %v", l.Median, m.Median)
 	}
 	tried = &List{} // nothing was shown of fp32
-	v = NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil)
+	v = NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil, nil)
 	tried.Add(&s)
 	v.Update(&s)
 	if rows, _ := triedRows(v); len(rows) != 2 || !strings.HasPrefix(rows[0], "fp32 ") || !strings.Contains(rows[0], "800.0 µs 1.00x · ·") || !strings.Contains(rows[1], "2.01x") {
