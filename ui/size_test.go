@@ -119,8 +119,9 @@ func TestCanvasText(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	ranges := [][2]rune{{0, 0x180}, {0x300, 0x370}, {0x900, 0xe80}, {0x1100, 0x1200}, {0x2000, 0x2100}, {0x2300, 0x2c00},
 		{0x3000, 0x3200}, {0xa960, 0xa980}, {0xac00, 0xd7ff}, {0xfe00, 0xffff}, {0x1f000, 0x1fb00}, {0xe0000, 0xe0100}, {0, 0x110000}}
+	look := NewLook(Options{})
 	for range 20000 {
-		c := NewLook(Options{}).Canvas(12, 1)
+		c := look.Canvas(12, 1)
 		for range 3 {
 			var text []rune
 			for range random.IntN(12) {

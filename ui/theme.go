@@ -11,6 +11,8 @@ type Theme struct {
 	light bool                // for dark text on a light terminal
 	fg    [paletteSize]string // SGR parameters, each with a leading semicolon
 	bg    [paletteSize]string
+	rgb   [paletteSize]int                 // plus one; 0: the terminal's own
+	on    [paletteSize][paletteSize]string // by ground, what fg is there; "" where it is as elsewhere
 }
 
 // Mono reports whether the theme has no colours.
@@ -25,7 +27,7 @@ func DarkTheme() *Theme {
 		Series1: 0x56b4e9, Series2: 0xe69f00, Series3: 0x2fb58f, Series4: 0xcc79a7,
 		Series5: 0xd9cf4a, Series6: 0x8c9eff, Series7: 0xe8703a, Series8: 0x9aa5b1,
 		Heat1: 0x2c4272, Heat2: 0x575d6d, Heat3: 0x7d7c78, Heat4: 0xa59c74, Heat5: 0xd2c060, Heat6: 0xfee838,
-		CursorGround: 0x1d3b5c, RestGround: 0x262c34, SelectedGround: 0x3a3320, MatchGround: 0x6b5200, ChipGround: 0x6cb6ff,
+		CursorGround: 0x1c2f54, RestGround: 0x2a2b2f, SelectedGround: 0x3a3320, MatchGround: 0x6b5200, ChipGround: 0x6cb6ff,
 	})
 }
 
@@ -88,16 +90,22 @@ func colourTheme(name string, rgb [paletteSize]int) *Theme {
 			t.paint(Style(i), v)
 		}
 	}
+	t.settle()
 	return t
 }
 
 // paint gives a meaning its colour.
 func (t *Theme) paint(s Style, rgb int) {
-	parameters := ";2;" + strconv.Itoa(rgb>>16) + ";" + strconv.Itoa(rgb>>8&255) + ";" + strconv.Itoa(rgb&255)
-	t.fg[s] = ";38" + parameters
+	parameters := parametersOf(rgb)
+	t.fg[s], t.rgb[s] = ";38"+parameters, rgb+1
 	if s != Plain { // as a ground it is that of the terminal
 		t.bg[s] = ";48" + parameters
 	}
+}
+
+// parametersOf returns a colour as SGR parameters.
+func parametersOf(rgb int) string {
+	return ";2;" + strconv.Itoa(rgb>>16) + ";" + strconv.Itoa(rgb>>8&255) + ";" + strconv.Itoa(rgb&255)
 }
 
 // appendSGR appends the escape sequence that selects s and nothing else.
@@ -116,7 +124,11 @@ func (t *Theme) appendSGR(b []byte, s Style) []byte {
 	if s&Reverse != 0 {
 		b = append(b, ";7"...)
 	}
-	b = append(b, t.fg[s&indexMask]...)
+	text := t.fg[s&indexMask]
+	if on := t.on[s>>ground&indexMask][s&indexMask]; on != "" {
+		text = on
+	}
+	b = append(b, text...)
 	b = append(b, t.bg[s>>ground&indexMask]...)
 	if len(b) > start {
 		b = append(b, 0)

@@ -10,7 +10,7 @@ func ColourBlindTheme() *Theme {
 		Series1: 0x4ad5ff, Series2: 0xc80217, Series3: 0x98949b, Series4: 0x626063,
 		Series5: 0xe3ff03, Series6: 0x0067f9, Series7: 0xcea173, Series8: 0xffe8e4,
 		Heat1: 0x2c4272, Heat2: 0x575d6d, Heat3: 0x7d7c78, Heat4: 0xa59c74, Heat5: 0xd2c060, Heat6: 0xfee838,
-		CursorGround: 0x1d3b5c, RestGround: 0x262c34, SelectedGround: 0x3a3320, MatchGround: 0x6b5200, ChipGround: 0x6cb6ff,
+		CursorGround: 0x1c2f54, RestGround: 0x2a2b2f, SelectedGround: 0x3a3320, MatchGround: 0x6b5200, ChipGround: 0x6cb6ff,
 	})
 }
 

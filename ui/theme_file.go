@@ -60,6 +60,7 @@ func ReadTheme(name string, data []byte) (*Theme, error) {
 		t.paint(s, int(rgb))
 	}
 	t.Name = name
+	t.settle()
 	return t, nil
 }
 

@@ -1,10 +1,14 @@
 package ui
 
 import (
+	"fmt"
+	"image/color"
 	"math"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // linear returns a colour that a theme has, in linear RGB.
@@ -98,4 +102,55 @@ func TestReadTheme(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
+}
+
+// TestRowContrast: whatever text stands on the ground of a row can be read there, with all colours and with 256, in every theme and in
+// those of persons.
+func TestRowContrast(t *testing.T) {
+	own, err := ReadTheme("mine", []byte(`{"base": "dark", "colours": {"cursor": "#405060", "bad": "#803030", "plain": "#c0c0c0"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, theme := range append(Themes(), own) {
+		for _, ground := range []Style{Cursor, Rest, Selected, Match} {
+			for s := Plain; s < Heat1; s++ {
+				if s == Ink || theme.fg[s] == "" {
+					continue
+				}
+				sgr := strings.TrimSuffix(string(theme.appendSGR(nil, s|ground)), "m")
+				text, under, ok := strings.Cut(sgr, ";48;2;")
+				if !ok {
+					t.Fatalf("%s: %q", theme.Name, sgr)
+				}
+				for _, colours := range []string{"all", "256"} {
+					a, b := coloursOf(t, text, colours), coloursOf(t, under, colours)
+					if ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05); ratio < 4.5 {
+						t.Errorf("%s, %s colours: style %d is at %.1f from ground %d", theme.Name, colours, s, ratio, ground>>8)
+					}
+				}
+			}
+		}
+	}
+	if sgr := string(DarkTheme().appendSGR(nil, Heat1|Cursor)); !strings.Contains(sgr, ";44;66;114;") && !strings.Contains(sgr, "38;2;44;66;114") {
+		t.Errorf("a step of heat has another colour under the cursor: %q", sgr)
+	}
+}
+
+// coloursOf returns the luminance of a colour as a terminal has it.
+func coloursOf(t *testing.T, sgr, colours string) float64 {
+	t.Helper()
+	if colours == "all" {
+		return luminance(t, sgr)
+	}
+	part := strings.Split(sgr, ";")
+	var rgb [3]uint8
+	for i := range rgb {
+		n, err := strconv.Atoi(part[len(part)-3+i])
+		if err != nil {
+			t.Fatal(sgr)
+		}
+		rgb[i] = uint8(n)
+	}
+	r, g, b, _ := ansi.Convert256(color.RGBA{rgb[0], rgb[1], rgb[2], 255}).RGBA()
+	return luminance(t, fmt.Sprintf("%d;%d;%d", r>>8, g>>8, b>>8))
 }
