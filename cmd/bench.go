@@ -38,8 +38,9 @@ func benchCommand(t tables) *cobra.Command {
 	o := &benchFlags{modelFlags: onBackends(t)}
 	o.usual = true
 	c := &cobra.Command{
-		Use:   "bench [MODEL|ENGINE]",
-		Short: "Measure latency and throughput, and with --per-layer the time of every layer",
+		Use:        "bench [MODEL|ENGINE]",
+		SuggestFor: []string{"latency", "throughput", "speed", "slow", "sweep", "roofline", "ablate", "measure", "profile", "time"},
+		Short:      "Measure latency and throughput, and with --per-layer the time of every layer",
 		Long: "Measure latency and throughput, and with --per-layer the time of every layer. Inputs and outputs stay in the device's\n" +
 			"memory. On a GPU a sample is the mean of as many consecutive inferences as take 5 ms. The split is of separate inferences,\n" +
 			"whose inputs and outputs are copied from and to the caller's memory.\n\n" +

@@ -23,8 +23,9 @@ func buildCommand(t tables) *cobra.Command {
 	var output string
 	var keepSource bool
 	c := &cobra.Command{
-		Use:   "build [MODEL] -o FILE",
-		Short: "Build an engine and write it to a file, which every other command opens",
+		Use:        "build [MODEL] -o FILE",
+		SuggestFor: []string{"engine", "serialize", "compile", "onnx"},
+		Short:      "Build an engine and write it to a file, which every other command opens",
 		Example: examples("an INT8 engine, calibrated on images", "trtui build model.onnx --precision int8 --data images/ -o model.engine",
 			"what the workbench saved with W", "trtui build model.onnx --config model.config.json -o model.engine",
 			"for any batch from 1 to 16", "trtui build model.onnx --minShapes x:1x32 --maxShapes x:16x32 -o m.engine",

@@ -22,8 +22,9 @@ import (
 func calibrateCommand(t tables) *cobra.Command {
 	o := &calibrateFlags{modelFlags: onBackends(t)}
 	c := &cobra.Command{
-		Use:   "calibrate [MODEL]",
-		Short: "Find the ranges of activations, with --compare by every calibrator side by side",
+		Use:        "calibrate [MODEL]",
+		SuggestFor: []string{"int8", "quantize", "quantise", "ranges", "histogram", "threshold", "scale", "amax", "calibration", "calib"},
+		Short:      "Find the ranges of activations, with --compare by every calibrator side by side",
 		Example: examples("the range of every tensor by every calibrator", "trtui calibrate model.onnx --data images/ --compare",
 			"what 8 bits do to the weights of each layer", "trtui calibrate model.onnx --weights",
 			"ranges and histograms, to build with them without data", "trtui calibrate model.onnx --data images/ -o ranges.json",

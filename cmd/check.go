@@ -35,8 +35,9 @@ func checkCommand(t tables) *cobra.Command {
 	o.rounds = budget.Rounds
 	o.output.also = []string{"junit", "markdown"}
 	c := &cobra.Command{
-		Use:   "check [MODEL|ENGINE] --budget FILE",
-		Short: "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one",
+		Use:        "check [MODEL|ENGINE] --budget FILE",
+		SuggestFor: []string{"budget", "gate", "ci", "junit", "limit"},
+		Short:      "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one",
 		Long: "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one. Limits are absolute or\n" +
 			"against a baseline: another engine or model, which is measured in the same rounds, or a recording. A latency is over its\n" +
 			"limit where that is so with 99 % confidence. As long as its rounds do not tell on which side of the limit it is, the measurement\n" +

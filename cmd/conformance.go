@@ -17,8 +17,9 @@ func conformanceCommand(t tables) *cobra.Command {
 	d, o := deviceFlags{table: t.backends, others: []string{evaluation}, backend: evaluation}, outputFlags{}
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use:   "conformance PATH...",
-		Short: "Run ONNX backend test cases",
+		Use:        "conformance PATH...",
+		SuggestFor: []string{"tests", "onnx-tests"},
+		Short:      "Run ONNX backend test cases",
 		Long: `Run ONNX backend test cases: each PATH is the folder of a case (model.onnx, or the only
 model there, beside test_data_set_0, ...), a folder of such folders, the model itself, or a .tar.gz of folders.
 

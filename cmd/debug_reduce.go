@@ -55,8 +55,9 @@ var reduceOwn = []string{"output", "check", "expect", "backends", "against", "ti
 func reduceCommand(t tables) *cobra.Command {
 	o := &reduceFlags{modelFlags: onBackends(t)}
 	c := &cobra.Command{
-		Use:   "reduce MODEL -o SMALL",
-		Short: "Make a model small on which something is wrong, as long as that stays wrong",
+		Use:        "reduce MODEL -o SMALL",
+		SuggestFor: []string{"shrink", "bisect", "minimize", "minimise", "smallest"},
+		Short:      "Make a model small on which something is wrong, as long as that stays wrong",
 		Long: "Leave out nodes of an ONNX model from both ends by bisection, then single ones, and make axes short and values and\n" +
 			"attributes plain, as long as the same thing stays wrong. That is what trtui run says of the model with --backends: that\n" +
 			"outputs differ by more than the tolerance, or an error of the same text but for names and numbers, or a crash. Or else it\n" +

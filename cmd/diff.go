@@ -39,8 +39,9 @@ func diffCommand(t tables) *cobra.Command {
 	o := &diffFlags{modelFlags: onBackends(t)}
 	o.output.also = []string{"markdown"}
 	c := &cobra.Command{
-		Use:   "diff A B",
-		Short: "What B changes of A, layer by layer, and whether that is more than noise: models, engines, configurations, recordings, files of trtexec",
+		Use:        "diff A B",
+		SuggestFor: []string{"compare", "slower", "faster", "regression", "difference"},
+		Short:      "What B changes of A, layer by layer, and whether that is more than noise: models, engines, configurations, recordings, files of trtexec",
 		Long: "Compare two things layer by layer. Each is a file, and behind @ which of what it holds: of a recording a state, by\n" +
 			"its number, time or configuration, or else the last that is complete; of a model or an engine a configuration, by its\n" +
 			"precision, with a calibrator behind a slash, or by its file. Without a file it is the built-in model. What is not\n" +

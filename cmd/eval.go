@@ -58,8 +58,9 @@ func evalCommand(t tables) *cobra.Command {
 	o := onBackends(t)
 	var perLayer bool
 	c := &cobra.Command{
-		Use:   "eval [MODEL]",
-		Short: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory",
+		Use:        "eval [MODEL]",
+		SuggestFor: []string{"accuracy", "top1", "agreement", "sqnr", "capability"},
+		Short:      "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory",
 		Long: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory.\n\n" +
 			"An engine is compared with FP32 as it is, with the ranges that it was built with. New ranges are found if\n" +
 			"--calib-data names data for that, if --calibrator lists several, which are compared on the same data, or\n" +

@@ -23,8 +23,9 @@ import (
 func execCommand(t tables) *cobra.Command {
 	o := &execRun{modelFlags: onBackends(t), now: time.Now}
 	c := &cobra.Command{
-		Use:   "exec --onnx=MODEL [FLAGS OF TRTEXEC]",
-		Short: "Build and measure as trtexec does, by its flags and with its report",
+		Use:        "exec --onnx=MODEL [FLAGS OF TRTEXEC]",
+		SuggestFor: []string{"trtexec"},
+		Short:      "Build and measure as trtexec does, by its flags and with its report",
 		Long: `Build and measure as trtexec does, by its flags, with one dash or two, and with its report: --onnx, --loadEngine, --saveEngine,
 --fp16, --int8, --best, --calib, --shapes and the like, --iterations, --duration, --warmUp, --dumpProfile, --exportTimes,
 --exportProfile, --exportLayerInfo. Those that TensorRT 11 dropped are taken, too. A flag without a meaning here is said in a line, and

@@ -25,8 +25,9 @@ func exportCommand(t tables) *cobra.Command {
 	var output string
 	var how exportFlags
 	c := &cobra.Command{
-		Use:   "export [MODEL|ENGINE] -o FILE",
-		Short: "Write a network as an ONNX model, or with a subcommand what is known of an engine for other tools",
+		Use:        "export [MODEL|ENGINE] -o FILE",
+		SuggestFor: []string{"save", "html", "csv", "onnx", "perfetto", "netron", "trex", "markdown"},
+		Short:      "Write a network as an ONNX model, or with a subcommand what is known of an engine for other tools",
 		Long: `Write a network as an ONNX model: as it was imported, or with --optimized as the passes leave it that depend on neither
 device nor precision. Fused layers become the operators that they are made of. A layer that has no form in ONNX is an error
 that names it.

@@ -24,6 +24,7 @@ type screenFlags struct {
 	look     ui.Options
 	keysFile string
 	keys     *ui.Keymap
+	commands []views.Subcommand // that the palette finds
 }
 
 // registerScreen adds the flags and returns their names.
@@ -35,7 +36,7 @@ func (f *screenFlags) registerScreen(flags *pflag.FlagSet) []string {
 	return []string{"no-color", "theme", "no-mouse", "keys"}
 }
 
-// check reads the files of the flags.
+// checkScreen reads the files of the flags.
 func (f *screenFlags) checkScreen() error {
 	if err := f.checkTheme(); err != nil {
 		return err

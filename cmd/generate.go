@@ -47,8 +47,9 @@ const maxPrompt = 16 << 20
 func generateCommand(t tables) *cobra.Command {
 	o := &generateFlags{modelFlags: *onBackends(t)}
 	c := &cobra.Command{
-		Use:   "generate MODEL",
-		Short: "Continue a text with a language model, and measure it token by token",
+		Use:        "generate MODEL",
+		SuggestFor: []string{"text", "llm", "tokens", "chat"},
+		Short:      "Continue a text with a language model, and measure it token by token",
 		Long: "Continue a text with a language model, and measure it token by token.\n\n" +
 			"A model that takes past keys and values, as exports for decoding do, computes new tokens alone and keeps the state of\n" +
 			"earlier ones in place; it needs an attention mask and positions as inputs. Another one computes the whole text again\n" +

@@ -31,8 +31,9 @@ func lintCommand(t tables) *cobra.Command {
 	o := &lintFlags{modelFlags: onBackends(t)}
 	o.peaks = true
 	c := &cobra.Command{
-		Use:   "lint [MODEL|ENGINE|RECORDING]",
-		Short: "Find what is worth changing in an engine: lost time, memory and accuracy, with figures and what helps",
+		Use:        "lint [MODEL|ENGINE|RECORDING]",
+		SuggestFor: []string{"advice", "hints", "findings", "warnings"},
+		Short:      "Find what is worth changing in an engine: lost time, memory and accuracy, with figures and what helps",
 		Long: "Find what is worth changing in an engine: lost time, memory and accuracy, with figures and what helps. A model is built\n" +
 			"and measured; of a recording, the last state is looked at, and neither model nor device is needed. Ends with 1 where\n" +
 			"something is found that is as grave as --fail-on says.",

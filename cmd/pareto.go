@@ -32,8 +32,9 @@ func paretoCommand(tables) *cobra.Command {
 		measures = append(measures, m.Name)
 	}
 	c := &cobra.Command{
-		Use:   "pareto RECORDING...",
-		Short: "Which of the configurations that were tried are worth having: no other is faster and as good",
+		Use:        "pareto RECORDING...",
+		SuggestFor: []string{"front", "fastest", "tradeoff", "best"},
+		Short:      "Which of the configurations that were tried are worth having: no other is faster and as good",
 		Long: "Show the configurations of recordings, and what a search for precisions in them built, by their latency and by what one\n" +
 			"chooses by beside it: those that no other is faster than and as good, and the fastest that is good enough. It is what\n" +
 			"the workbench plots on its Compare screen.\n\n" +

@@ -21,8 +21,9 @@ func recordCommand(t tables) *cobra.Command {
 	o := onBackends(t)
 	var output string
 	c := &cobra.Command{
-		Use:   "record [MODEL] -o FILE",
-		Short: "Profile a model under several configurations and record it, to be replayed or queried with SQLite",
+		Use:        "record [MODEL] -o FILE",
+		SuggestFor: []string{"session"},
+		Short:      "Profile a model under several configurations and record it, to be replayed or queried with SQLite",
 		Example: examples("FP32, and INT8 with every calibrator", "trtui record model.onnx --data test.npz -o session.trtui",
 			"two precisions", "trtui record model.onnx --precision fp32,fp16 -o session.trtui"),
 		Args: cobra.MaximumNArgs(1),

@@ -22,8 +22,9 @@ func refitCommand(t tables) *cobra.Command {
 	o := onBackends(t)
 	var output, weights string
 	c := &cobra.Command{
-		Use:   "refit ENGINE --weights FILE -o FILE",
-		Short: "Give an engine other weights, without timing or planning it again",
+		Use:        "refit ENGINE --weights FILE -o FILE",
+		SuggestFor: []string{"weights"},
+		Short:      "Give an engine other weights, without timing or planning it again",
 		Long: `Give an engine other weights, without timing or planning it again. It must have been built with --keep-source. The weights are
 constants of the model, by their names in it, of the same types and shapes: the arrays of a .npz file, which leaves out what
 stays as it is, or another ONNX model, which has all of them. They are folded, fused and quantised as those before were: the

@@ -28,13 +28,15 @@ type replayFlags struct {
 func replayCommand(tables) *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
-		Use:   "replay FILE",
-		Short: "Show a recording in the workbench, without its model or device; as text if there is no terminal",
+		Use:        "replay FILE",
+		SuggestFor: []string{"recording"},
+		Short:      "Show a recording in the workbench, without its model or device; as text if there is no terminal",
 		Example: examples("in the workbench, from its end", "trtui replay session.trtui",
 			"the state after 14 seconds, as text", "trtui replay session.trtui --at 00:14 --format text"),
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.look.ASCII = asked(c, "ascii")
+			f.commands = paletteCommands(c.Root())
 			return f.replay(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args[0])
 		},
 	}
@@ -79,7 +81,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout, stderr io.Writer, path
 			r.Seek(state)
 			ctx, stop := guardTerminal(ctx)
 			defer stop()
-			return orSignalled(ctx, terminal{look: look, keys: f.keys, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r), tourSeen: f.tour.seen(), compared: f.compared}.show(ctx, r, nil))
+			return orSignalled(ctx, terminal{look: look, keys: f.keys, commands: f.commands, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r), tourSeen: f.tour.seen(), compared: f.compared}.show(ctx, r, nil))
 		}
 	}
 	if f.format == "json" {

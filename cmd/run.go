@@ -52,8 +52,9 @@ func runCommand(t tables) *cobra.Command {
 
 func (o *runFlags) command() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "run [MODEL|ENGINE]",
-		Short: "Run a model on one backend or more and compare their outputs",
+		Use:        "run [MODEL|ENGINE]",
+		SuggestFor: []string{"polygraphy", "onnxruntime", "outputs", "verify"},
+		Short:      "Run a model on one backend or more and compare their outputs",
 		Long: "Run a model on one backend, which shows statistics of its outputs, or on several: then every output a of\n" +
 			"the first is compared with the output b of each other one, and they agree if |a - b| <= atol + rtol |b|.\n" +
 			"If they do not, the exit code is 1.\n\n" +

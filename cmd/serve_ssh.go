@@ -44,8 +44,9 @@ func serveSSHCommand(t tables) *cobra.Command {
 	f := &serveFlags{workbenchFlags: workbenchFlags{modelFlags: *onBackends(t)}}
 	f.partly = true
 	c := &cobra.Command{
-		Use:   "serve-ssh [MODEL|ENGINE]",
-		Short: "Show the workbench on a model to those who connect by SSH",
+		Use:        "serve-ssh [MODEL|ENGINE]",
+		SuggestFor: []string{"remote", "share"},
+		Short:      "Show the workbench on a model to those who connect by SSH",
 		Long: "Show the workbench on a model to those who connect by SSH with a key that a file authorizes. Each connection has a\n" +
 			"session of its own; what is measured is measured by one at a time, and the others say that they wait. Nobody gets a\n" +
 			"shell, files or ports. With --read-only a connection changes nothing and writes no files. It ends by a signal.",

@@ -23,7 +23,8 @@ import (
 type terminal struct {
 	look       ui.Options
 	keys       *ui.Keymap
-	recordings string // folder
+	commands   []views.Subcommand // that the palette finds
+	recordings string             // folder
 	configs    *config.Saver
 	reload     func(config.Config) error  // gets the model as it is now ready, to be shown when this is over; nil: it cannot
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
@@ -134,7 +135,7 @@ type window struct {
 // window makes the workbench for a controller; o says what it can do besides.
 func (t terminal) window(ctl views.Controller, o views.Options) (*window, error) {
 	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program, remote: t.remote}
-	o.Keys = t.keys
+	o.Keys, o.Subcommands = t.keys, t.commands
 	o.Look, o.Open, o.Read, o.Hint, o.SavePicture = ui.NewLook(t.look), w.open, readState, hintOnFact, savePicture
 	if t.readOnly {
 		o.SavePicture = nil

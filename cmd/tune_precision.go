@@ -32,8 +32,9 @@ type tuneFlags struct {
 func tunePrecisionCommand(t tables) *cobra.Command {
 	o := &tuneFlags{modelFlags: onBackends(t)}
 	c := &cobra.Command{
-		Use:   "tune-precision [MODEL]",
-		Short: "Search for the precision and the range of each layer: least time within bounds of accuracy, or most accuracy within a time",
+		Use:        "tune-precision [MODEL]",
+		SuggestFor: []string{"constraints", "mixed", "search", "sensitivity", "mixed-precision"},
+		Short:      "Search for the precision and the range of each layer: least time within bounds of accuracy, or most accuracy within a time",
 		Long: "Search for the precision and the range of each layer: the least time within bounds of accuracy, or the most accuracy\n" +
 			"within a time.\n\n" +
 			"It begins with all layers in INT8. The range of each tensor is chosen among those of all calibrators by the error of the\n" +

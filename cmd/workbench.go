@@ -62,7 +62,10 @@ func workbench(root *cobra.Command, t tables) {
 	names := append(f.registerScreen(flags), f.tour.registerTour(flags))
 	flags.StringVar(&f.recording, "recordings", ".", "`FOLDER` of recordings")
 	under(root, screenHeading, append(names, "recordings")...)
-	root.RunE = func(cmd *cobra.Command, args []string) error { return f.show(cmd, args) }
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		f.commands = paletteCommands(cmd.Root())
+		return f.show(cmd, args)
+	}
 }
 
 // check refuses what cannot have been meant before anything is opened.
@@ -192,7 +195,7 @@ func (f *workbenchFlags) showFiles(cmd *cobra.Command, files []string, x operand
 		p.close()
 		return err
 	}
-	return orSignalled(ctx, f.screen(ctx, p, cfg, x.path, terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(x.path), tourSeen: f.tour.seen(), compared: f.compared}))
+	return orSignalled(ctx, f.screen(ctx, p, cfg, x.path, terminal{look: look, keys: f.keys, commands: f.commands, recordings: f.recording, configs: saver(x.path), tourSeen: f.tour.seen(), compared: f.compared}))
 }
 
 // screen shows sessions on a model, one after the other: the next where its file changed and a person asks for the new one. It

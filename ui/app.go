@@ -23,6 +23,7 @@ type Config struct {
 	Look     *Look
 	Screens  []*Screen
 	Intents  []IntentKey // the intents that OnIntent serves
+	Entries  []Entry     // what the palette has besides
 	Others   []IntentKey // intents that OnIntent serves in other states, so that a file of keys may name them
 	Keys     *Keymap     // nil: the usual keys
 	OnIntent func(Intent) tea.Cmd
@@ -50,6 +51,7 @@ type App struct {
 	screens  []*Screen
 	intents  []IntentKey
 	others   []IntentKey
+	entries  []Entry
 	keys     keyContexts // that were given to actions
 	onIntent func(Intent) tea.Cmd
 	lacks    func(Intent) string
@@ -90,7 +92,7 @@ func New(c Config) (*App, error) {
 	if err := CheckKeys(c.Screens, c.Intents); err != nil {
 		return nil, err
 	}
-	a := &App{look: c.Look, screens: c.Screens, intents: named(c.Intents), others: named(c.Others), onIntent: c.OnIntent, lacks: c.Lacks, suggest: c.Suggest,
+	a := &App{look: c.Look, screens: c.Screens, intents: named(c.Intents), others: named(c.Others), entries: c.Entries, onIntent: c.OnIntent, lacks: c.Lacks, suggest: c.Suggest,
 		onEvent: c.OnEvent, onScreen: c.OnScreen, onUpdate: c.OnUpdate, header: c.Header, start: c.Start, now: c.Now, after: c.After}
 	if a.look == nil {
 		a.look = NewLook(Options{})

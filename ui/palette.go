@@ -12,16 +12,23 @@ import (
 // command is something that a key does, and where: what the palette finds by its name.
 type command struct {
 	text, where string
+	words       []string // by which people look for it, too
 	key         string
-	screen      string // the digit of the screen that is shown first; "" for the one at hand
-	page        int    // of that digit, counted from 1
-	view        int    // of that screen, counted from 1; 0 for none
-	shows       bool   // it is over when the screen is shown
-	off         string // why it does nothing in the state at hand
+	screen      string  // the digit of the screen that is shown first; "" for the one at hand
+	page        int     // of that digit, counted from 1
+	view        int     // of that screen, counted from 1; 0 for none
+	shows       bool    // it is over when the screen is shown
+	off         string  // why it does nothing in the state at hand
+	does        tea.Cmd // in place of a key
 }
 
 // id tells commands apart, for what was run last.
-func (c command) id() string { return fmt.Sprint(c.screen, c.page, c.view, c.key) }
+func (c command) id() string {
+	if c.does != nil {
+		return c.text
+	}
+	return fmt.Sprint(c.screen, c.page, c.view, c.key)
+}
 
 // commands lists what can be done: at the focused pane first, then in the whole program, then elsewhere.
 func (a *App) commands() []command {
@@ -37,7 +44,7 @@ func (a *App) commands() []command {
 				if i > 0 && name == "shift+tab" || name == ":" {
 					continue
 				}
-				c := command{text: k.Long, where: where, key: now[i], off: k.Off, view: view}
+				c := command{text: k.Long, where: where, words: k.Words, key: now[i], off: k.Off, view: view}
 				if screen != nil {
 					c.screen, c.page = screen.Key, a.page(screen)
 				}
@@ -49,7 +56,7 @@ func (a *App) commands() []command {
 	add(here, here.focus+1, here.focused().Title(), here.focused().Keys())
 	for _, s := range a.screens {
 		if s != here {
-			list = append(list, command{text: "show " + s.Name, where: "screen " + s.Key, key: s.Key, screen: s.Key, page: a.page(s), shows: true})
+			list = append(list, a.showing(s))
 		}
 	}
 	add(nil, 0, "workbench", a.intentKeys())
@@ -61,7 +68,16 @@ func (a *App) commands() []command {
 			}
 		}
 	}
+	list = append(list, a.showing(here))
+	for _, e := range a.entries {
+		list = append(list, command{text: e.Text, where: e.Where, words: e.Words, does: e.Run})
+	}
 	return list
+}
+
+// showing is the command that shows a screen.
+func (a *App) showing(s *Screen) command {
+	return command{text: "show " + s.Name, where: "screen " + s.Key, words: append(s.Words, strings.ToLower(s.Name)), key: s.Key, screen: s.Key, page: a.page(s), shows: true}
 }
 
 // runMsg asks for a command to be run.
@@ -77,6 +93,9 @@ func (a *App) run(c command) tea.Cmd {
 	a.ran = append([]string{c.id()}, a.ran[:min(len(a.ran), kept-1)]...)
 	if c.shows {
 		return nil
+	}
+	if c.does != nil {
+		return c.does
 	}
 	return a.key(Press(c.key))
 }
@@ -121,16 +140,23 @@ func (p *palette) find() {
 	p.position = position{}
 }
 
-// score says how well words name a command: 0 where each begins one of its words, more the less they do.
+// score says how well words name a command: 0 where each is one by which people look for it, more the less it is.
 func (c command) score(words []string) (score int, ok bool) {
 	text := strings.ToLower(c.text + " " + c.where + " " + c.key)
+	begins := func(w string) bool {
+		return slices.ContainsFunc(c.words, func(known string) bool { return strings.HasPrefix(known, w) })
+	}
 	for _, w := range words {
 		switch {
+		case slices.Contains(c.words, w):
 		case strings.HasPrefix(text, w) || strings.Contains(text, " "+w):
-		case strings.Contains(text, w):
 			score++
+		case begins(w):
+			score += 2
+		case strings.Contains(text, w):
+			score += 3
 		case abbreviates(w, text):
-			score += 10
+			score += 20
 		default:
 			return 0, false
 		}

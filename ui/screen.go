@@ -34,7 +34,8 @@ const collapsed = 5
 type Screen struct {
 	Key     string // "1" to "9", "0"
 	Name    string
-	Short   string // the name for where there is less room; "": its beginning
+	Words   []string // by which people look for it in the palette
+	Short   string   // the name for where there is less room; "": its beginning
 	Views   []View
 	Layouts []Box // cycled with + and _; none: beside each other
 	Medium  *Box  // for terminals of at most MediumTo columns, in place of the first layout; nil: as the others

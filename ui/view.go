@@ -35,6 +35,7 @@ type Key struct {
 	Short string   // a word for the footer; empty leaves it out
 	Long  string   // a line for the help
 	Name  string   // what help and files of keys call it; empty: Short, or else Long
+	Words []string // by which people look for it in the palette besides those of Long
 	Off   string   // why it does nothing in the state at hand: it is in no footer and no help, and pressing it says so
 }
 

@@ -79,6 +79,8 @@ type Options struct {
 	TourSeen func() error
 	// Compared is what is compared at the start, A and B; nil: nothing is.
 	Compared *[2]pane.Mark
+	// Subcommands are what the palette finds besides what the workbench does.
+	Subcommands []Subcommand
 	// Hint says which flag or command helps with a fact, "" where none does; nil: none ever.
 	Hint func(pane.Fact) string
 	// Now is the clock, and After gives a message after a time; nil: the system's.

@@ -16,7 +16,7 @@ func Screen(look *ui.Look, d pane.Desk, replay bool) *ui.Screen {
 	side := func(activations, weights ui.View) ui.View { return &sideView{s, activations, weights} }
 	p := ui.Pane
 	return &ui.Screen{
-		Key: Key, Name: "Calibration", Short: "Calib", Views: []ui.View{
+		Key: Key, Name: "Calibration", Words: []string{"calibrate", "ranges", "range", "threshold", "thresholds", "histogram", "amax", "clip", "clipping", "scale", "outliers", "weights", "channels"}, Short: "Calib", Views: []ui.View{
 			side(v, w), side(newRangesView(v), &weightFactsView{w}), side(&histogramView{of: v}, &channelsView{w}),
 		},
 		Layouts: []ui.Box{

@@ -12,7 +12,7 @@ func Screen(look *ui.Look) *ui.Screen {
 	views := []ui.View{m, newLiveView(m), newSlotsView(m), &footprintDetail{in: pane.NewInput(look, report.PartMemory)}}
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "4", Name: "Memory", Short: "Mem", Views: views,
+		Key: "4", Name: "Memory", Words: []string{"arena", "ram", "peak", "planner", "allocation", "bytes"}, Short: "Mem", Views: views,
 		Layouts: []ui.Box{
 			ui.Stack(ui.Beside(p(0).Share(3), ui.Stack(p(3).Lines(8), p(1)).Share(2)).Share(3), p(2).Share(2)),
 			ui.Stack(p(0).Share(2), p(1)),

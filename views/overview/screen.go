@@ -22,7 +22,7 @@ func Screen(look *ui.Look, d pane.Desk, tried *trials.List, read trials.Reader, 
 	const summary, slowest, composition, footprint, configurations, latency = 0, 1, 2, 3, 4, 5
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "1", Name: "Overview", Short: "Over", Views: views,
+		Key: "1", Name: "Overview", Words: []string{"summary", "home", "latency", "throughput"}, Short: "Over", Views: views,
 		Layouts: []ui.Box{
 			ui.Beside(
 				ui.Stack(p(summary).Share(3), p(composition).Lines(8), p(footprint).Lines(7), p(configurations).Share(2)),

@@ -15,7 +15,7 @@ import (
 
 // PrecisionKey is the key of every pane with a layer under its cursor that sets that layer's precision.
 func PrecisionKey(d Desk) ui.Key {
-	return When(d, NeedsChoice, ui.K("P", "set type", "precision of the layer: fp32, fp16, int8, or as the builder chooses"))
+	return When(d, NeedsChoice, ui.K("P", "set type", "precision of the layer: fp32, fp16, int8, or as the builder chooses").Also("constraints", "constraint", "obey", "prefer", "raise", "mixed"))
 }
 
 // ChoosePrecision asks which precision a layer is to have: a layer of either graph, by its name and source layers.

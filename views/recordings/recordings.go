@@ -16,7 +16,7 @@ import (
 // Screen lists the recordings that there are, and opens one. In a replay it first lists the states of the one
 // that is shown, and where that was opened from a live session the way back to it.
 func Screen(look *ui.Look, t Timeline, others Shelf) *ui.Screen {
-	s := &ui.Screen{Key: pane.CompareKey, Name: "Recordings", Short: "Rec", Views: []ui.View{newRecordingsView(look, others)}}
+	s := &ui.Screen{Key: pane.CompareKey, Name: "Recordings", Words: []string{"sessions", "record", "replay", "history"}, Short: "Rec", Views: []ui.View{newRecordingsView(look, others)}}
 	if t != nil {
 		s.Views = append([]ui.View{newStatesView(look, t, others)}, s.Views...)
 		s.Layouts = []ui.Box{ui.Stack(ui.Pane(0).Share(3), ui.Pane(1).Share(2))}

@@ -9,7 +9,7 @@ import (
 func Screen(look *ui.Look, d pane.Desk) *ui.Screen {
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "8", Name: "Runtime", Short: "Run", Views: []ui.View{newProfileView(look, d), newPointsView(look, overEnds), newPointsView(look, overAxis), newPointsView(look, overContexts)},
+		Key: "8", Name: "Runtime", Words: []string{"sweep", "profiles", "profile", "shapes", "batch", "contexts", "streams", "dynamic"}, Short: "Run", Views: []ui.View{newProfileView(look, d), newPointsView(look, overEnds), newPointsView(look, overAxis), newPointsView(look, overContexts)},
 		Layouts: []ui.Box{
 			ui.Stack(ui.Beside(p(0), p(1)).Lines(10), ui.Beside(p(2), p(3))),
 			ui.Stack(p(0), p(1), p(2), p(3)),

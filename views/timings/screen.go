@@ -14,7 +14,7 @@ func Screen(look *ui.Look, d pane.Desk, measure func() tea.Cmd) *ui.Screen {
 	v := newTimingsView(look, d)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "3", Name: "Timings", Short: "Time", Views: []ui.View{&layersPane{times: v, columns: newColumnsView(look), measure: measure}, &samplesView{in: pane.NewInput(look, report.PartTimings), of: v}, newGenerationView(look), newTransitionsView(look)},
+		Key: "3", Name: "Timings", Words: []string{"slow", "slowest", "bottleneck", "layers", "time", "profile", "roofline", "bench", "trace"}, Short: "Time", Views: []ui.View{&layersPane{times: v, columns: newColumnsView(look), measure: measure}, &samplesView{in: pane.NewInput(look, report.PartTimings), of: v}, newGenerationView(look), newTransitionsView(look)},
 		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Lines(13)), ui.Beside(p(0).Share(2), p(1)), ui.Stack(p(2).Share(3), p(0).Share(2)), ui.Stack(p(3).Share(3), p(0).Share(2))},
 		Narrow:  pane.Box(ui.Stack(p(0).Share(3), p(1).Lines(7))),
 	}

@@ -23,7 +23,7 @@ import (
 func Screen(look *ui.Look, d pane.Desk, tried *List, read Reader, marked pane.Marked, more Measure) *ui.Screen {
 	p := ui.Pane
 	return &ui.Screen{
-		Key: pane.CompareKey, Name: "Tried", Views: []ui.View{newParetoView(look, d, tried, read, more), NewTable(look, d, tried, read, marked, more)},
+		Key: pane.CompareKey, Name: "Tried", Words: []string{"pareto", "front", "fastest", "trade-off", "tradeoff", "best", "configurations"}, Views: []ui.View{newParetoView(look, d, tried, read, more), NewTable(look, d, tried, read, marked, more)},
 		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Share(2)), ui.Beside(p(0), p(1))},
 	}
 }

@@ -1,0 +1,24 @@
+package cmd
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/views"
+)
+
+// paletteCommands lists the commands below root that do something, for the palette of the workbench: their words are the names in their
+// paths, and what people call them (cobra's SuggestFor, which a mistyped command line is helped by, too).
+func paletteCommands(root *cobra.Command) []views.Subcommand {
+	var list []views.Subcommand
+	for _, c := range root.Commands() {
+		if c.Runnable() && c.IsAvailableCommand() && c.Name() != "help" {
+			list = append(list, views.Subcommand{
+				Line: c.CommandPath(), Doc: c.Short, Words: append(strings.Fields(c.CommandPath())[1:], c.SuggestFor...),
+			})
+		}
+		list = append(list, paletteCommands(c)...)
+	}
+	return list
+}
