@@ -3,7 +3,6 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/run"
@@ -44,16 +43,13 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 	if err := w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
 	}
-	steps := []func(context.Context, config.Config) error{w.compare, w.calibrate}
-	if st.Accuracy.IsReference(cfg) { // of which little is learnt that calibration would wait for
-		slices.Reverse(steps)
-	}
-	for _, step := range steps {
-		if err := step(ctx, cfg); err != nil {
-			return err
-		}
+	if err := w.compare(ctx, cfg); err != nil {
+		return err
 	}
 	if err := w.overShapes(ctx, loaded); err != nil {
+		return err
+	}
+	if err := w.calibrate(ctx, cfg); err != nil { // last: where activations must be collected first it may take minutes
 		return err
 	}
 	if err := w.generate(ctx, cfg); err != nil {

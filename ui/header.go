@@ -160,9 +160,7 @@ func (a *App) drawChips(c *Canvas, h *Header, job *Progress) {
 		if job.Job.Item != "" && room-Width(text) > leastItem {
 			text += ": " + job.Job.Item
 		}
-		if room >= min(Width(text), leastItem) { // less tells nothing
-			c.Fit(x+2, 0, room, Accent, text)
-		}
+		c.Text(x+2, 0, Accent, wholeWords(text, room, g.Ellipsis))
 		return
 	}
 	if h.CV > 0 { // before how often it ran, since it says whether to trust it

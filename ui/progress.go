@@ -28,15 +28,19 @@ func (p Progress) Draw(c *Canvas) {
 	x := 1
 	right := c.W - Width(tail)
 	if c.W >= leastProgress {
-		if p.Elapsed > 0 {
-			tail = strings.TrimSuffix(tail, " ") + p.elapsed() + p.left() + " "
+		short := strings.TrimSuffix(tail, " ")
+		for _, more := range []string{p.elapsed(), p.left()} { // what the phase leaves room for
+			if Width(short+more)+1+leastBar+Width(j.Phase) <= c.W {
+				short += more
+			}
 		}
+		tail = short + " "
 		right = c.W - Width(tail)
 		phase := j.Phase
 		if room := right - leastBar - Width(phase); j.Item != "" && room > leastItem {
 			phase += ": " + Truncate(j.Item, room-2, c.Glyphs().Ellipsis)
 		}
-		x = c.Fit(1, 0, min(Width(phase), max(right-leastBar, 0)), Plain, phase) + 1
+		x = c.Text(1, 0, Plain, wholeWords(phase, max(right-leastBar, 0), c.Glyphs().Ellipsis)) + 1
 	}
 	bar := c.Sub(Rect{x, 0, max(right-x, 0), 1})
 	bar.Fill(bar.Bounds(), c.Glyphs().Empty, Faint)

@@ -40,9 +40,9 @@ func (p Proportions) Draw(c *Canvas) {
 	p.drawLegend(c, total)
 }
 
-// fill returns what a part is drawn with: textures where there is no colour.
+// fill returns what a part is drawn with: textures where there is no colour, and where a glyph fills no cell.
 func (p Proportions) fill(c *Canvas, i int) rune {
-	if c.Mono() {
+	if c.Mono() || c.Glyphs().ASCII {
 		return c.Glyphs().Fill(i)
 	}
 	return c.Glyphs().Fill(0) // the legend keeps the order of the bar

@@ -252,3 +252,20 @@ func fold(r rune) rune {
 	}
 	return '?'
 }
+
+// wholeWords returns the words of a text that fit w cells, and a mark where that is not all; "" where not even the first does.
+func wholeWords(s string, w int, mark rune) string {
+	if Width(s) <= w {
+		return s
+	}
+	end := ""
+	if mark != 0 {
+		end = string(mark)
+	}
+	for i := len(s); i > 0; {
+		if i = strings.LastIndexByte(s[:i], ' '); i > 0 && Width(s[:i]+end) <= w {
+			return s[:i] + end
+		}
+	}
+	return ""
+}

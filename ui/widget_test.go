@@ -316,3 +316,22 @@ func TestRenderAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeWords cuts a text between words: half a word says nothing.
+func TestWholeWords(t *testing.T) {
+	for w, want := range map[int]string{30: "collecting activations 3/8", 25: "collecting activations…", 22: "collecting…", 11: "collecting…", 10: "", 0: ""} {
+		if got := wholeWords("collecting activations 3/8", w, '…'); got != want {
+			t.Errorf("in %d cells %q, want %q", w, got, want)
+		}
+	}
+}
+
+// TestProportionsInASCII: parts and legend have a texture each, also where there are colours.
+func TestProportionsInASCII(t *testing.T) {
+	p := Proportions{Parts: []Part{{Name: "f32", Value: 1, Style: F32}, {Name: "i8", Value: 1, Style: I8}}}
+	text := ansi.Strip(NewLook(Options{ASCII: true}).Render(30, 2, p.Draw))
+	g := ASCIIGlyphs()
+	if !strings.Contains(text, string(g.Fill(1))+" i8 50%") || !strings.Contains(text, string(g.Fill(0))+" f32 50%") || g.Fill(0) == g.Fill(1) {
+		t.Errorf("%q", text)
+	}
+}

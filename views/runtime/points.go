@@ -193,7 +193,14 @@ func (v *pointsView) Render(w, h int) string {
 			return
 		}
 		if v.over != overContexts {
-			v.table.Empty = c.Keys("no range is served: {Runtime ]} in the pane Profile doubles the largest extent of an axis")
+			switch {
+			case len(v.in.Snap.Runtime.Axes) == 0:
+				v.table.Empty = "no range is served: no axis of the inputs is open"
+			case v.in.Snap.Replay != "":
+				v.table.Empty = "no range was served when this was recorded"
+			default:
+				v.table.Empty = c.Keys("no range is served: {Runtime ]} in the pane Profile doubles the largest extent of an axis")
+			}
 		}
 		v.table.Draw(c)
 	})

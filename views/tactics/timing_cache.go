@@ -20,11 +20,12 @@ type cacheView struct {
 	desk  tacticsDesk
 	now   func() time.Time
 	table ui.Table
+	rows  []int // entries, those of this device and build first
 }
 
 func newCacheView(look *ui.Look, d tacticsDesk, now func() time.Time) *cacheView {
 	v := &cacheView{in: pane.NewInput(look, report.PartTactics), desk: d, now: now}
-	at := func(r int) *report.CacheEntry { return &v.in.Snap.Tactics.Cache[r] }
+	at := func(r int) *report.CacheEntry { return &v.in.Snap.Tactics.Cache[v.rows[r]] }
 	v.table.Columns = []ui.Column{
 		{Title: "tactic", Name: true, Width: 19, Flex: 1, Cell: func(r int) ui.Cell {
 			if at(r).Stale {
@@ -93,7 +94,10 @@ func (v *cacheView) Note() (string, ui.Style) {
 	if t == nil {
 		return "", ui.Muted
 	}
-	text := fmt.Sprintf("%d hits, %d misses, %d of other devices", t.CacheHits, t.CacheMisses, v.stale())
+	text := fmt.Sprintf("%d hits, %d misses", t.CacheHits, t.CacheMisses)
+	if n := v.stale(); n > 0 {
+		text += fmt.Sprintf(", %c %d of other devices or builds", v.in.Look.Glyphs.Bad, n)
+	}
 	disturbed := 0
 	for _, e := range t.Cache {
 		if e.Disturbed {
@@ -101,7 +105,7 @@ func (v *cacheView) Note() (string, ui.Style) {
 		}
 	}
 	if disturbed > 0 {
-		text += fmt.Sprintf(", %d disturbed", disturbed)
+		text += fmt.Sprintf(", %c %d timed while the machine did something else", v.in.Look.Glyphs.Warn, disturbed)
 	}
 	if t.CachePath != "" {
 		text += ", " + filepath.Base(t.CachePath)
@@ -151,10 +155,18 @@ func (v *cacheView) Update(msg tea.Msg) tea.Cmd {
 		v.table.Update(msg)
 		return nil
 	}
-	if t := v.in.Snap.Tactics; t != nil && v.table.Rows != len(t.Cache) {
-		v.table.Rows = len(t.Cache)
-		v.table.Refresh()
+	v.rows = v.rows[:0]
+	if t := v.in.Snap.Tactics; t != nil {
+		for _, stale := range []bool{false, true} {
+			for i := range t.Cache {
+				if t.Cache[i].Stale == stale {
+					v.rows = append(v.rows, i)
+				}
+			}
+		}
 	}
+	v.table.Rows = len(v.rows)
+	v.table.Refresh()
 	return nil
 }
 
