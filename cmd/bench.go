@@ -242,10 +242,11 @@ func writeLatency(w io.Writer, snap *report.Snapshot) {
 	writeHeading(w, snap)
 	if t.Estimated {
 		fmt.Fprintf(w, "estimated latency ms: %s, computed from what the simulator counted; nothing was measured\n", ms(t.EndToEnd.Median))
+		fmt.Fprintf(w, "estimated throughput: %.1f items/s\n", v.Throughput)
 	} else {
 		fmt.Fprintf(w, "latency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n", ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
+		fmt.Fprintf(w, "throughput: %.1f items/s, at the median latency\n", v.Throughput)
 	}
-	fmt.Fprintf(w, "%sthroughput: %.1f items/s, at the median latency\n", estimatedMark(t.Estimated), v.Throughput)
 	if s := t.Inference; s != nil {
 		fmt.Fprintf(w, "split µs: %s\n", splitText(s))
 	}

@@ -236,8 +236,11 @@ func facts(s *report.Snapshot) (list [][2]string) {
 	}
 	if o := s.Overview; o != nil {
 		basis := "at the median latency"
-		if o.Overlapped {
+		switch {
+		case o.Overlapped:
 			basis = "by the time of all, which overlap"
+		case s.Timings != nil && s.Timings.Estimated:
+			basis = "by the estimated latency"
 		}
 		add("throughput", "%s items/s at batch %d, %s", number(o.Throughput), o.Batch, basis)
 		add("launches", "%s, %s", o.Counts.Text(), o.Counts.Of())
