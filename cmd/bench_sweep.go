@@ -142,13 +142,14 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		rows = append(rows, append(row, ms(p.Latency.Median), ms(p.Latency.P99), fmt.Sprintf("%.1f", p.Throughput), bar(p.Throughput/max(most, 1e-9), 30), bytesText(p.MemoryBytes), mark))
 	}
 	writeTable(w, header, rows)
-	fmt.Fprintln(w, "items/s are those of the median latency, which is what a limit is of")
 	held := 0
 	for _, p := range s.Points {
 		held = max(held, p.HeldBytes/max(1, p.Contexts))
 	}
 	if slices.ContainsFunc(s.Points, func(p report.SweepPoint) bool { return p.Threads > 0 }) {
-		fmt.Fprintf(w, "contexts run at the same time, each on its share of %s\n", count(head.Device.Threads, "thread"))
+		fmt.Fprintf(w, "contexts run at the same time, each on its share of %s; items/s are those of all over the time that they took\n", count(head.Device.Threads, "thread"))
+	} else {
+		fmt.Fprintln(w, "items/s are those of the median latency, which is what a limit is of")
 	}
 	fmt.Fprintf(w, "one context holds %s for activations, inputs and outputs\n", bytesText(held))
 	if s.Estimated {

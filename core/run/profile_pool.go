@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// ProfileTogether runs contexts at the same time, each again and again on the inputs that it has, and gives by context the latency of
-// every inference once all have ended. Every context runs until all together have done p.Iterations for each, and p.Duration is over;
-// a latency is of the host, the wait for the device included.
-func ProfileTogether(ctx context.Context, contexts []*ExecutionContext, p Profiling) ([][]time.Duration, error) {
+// ProfileTogether runs contexts at the same time, each again and again on the inputs that it has, and gives the latency of every
+// inference, of whichever context, once all have ended. The second result is from the first inference's begin to the last one's
+// end: the number of latencies over it is the throughput. Every context runs until all together have done p.Iterations for each,
+// and p.Duration is over; a latency is of the host, the wait for the device included.
+func ProfileTogether(ctx context.Context, contexts []*ExecutionContext, p Profiling) ([]time.Duration, time.Duration, error) {
 	run := func(until func(done int64) bool) ([][]time.Duration, error) {
 		samples := make([][]time.Duration, len(contexts))
 		var done atomic.Int64
@@ -28,10 +29,16 @@ func ProfileTogether(ctx context.Context, contexts []*ExecutionContext, p Profil
 	}
 	begin := time.Now()
 	if _, err := run(func(done int64) bool { return done >= int64(len(contexts)) && time.Since(begin) >= p.WarmUp }); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	begin = time.Now()
-	return run(func(done int64) bool {
+	samples, err := run(func(done int64) bool {
 		return done >= int64(len(contexts)*p.Iterations) && time.Since(begin) >= p.Duration
 	})
+	took := time.Since(begin)
+	var all []time.Duration
+	for _, s := range samples {
+		all = append(all, s...)
+	}
+	return all, took, err
 }

@@ -28,7 +28,7 @@ type SweepPoint struct {
 	Contexts    int `json:",omitempty"` // that run at the same time; 0: one, with all of the device's threads
 	Threads     int `json:",omitempty"` // of each of the contexts, on a CPU
 	Latency     Latency
-	Throughput  float64 `unit:"items_per_s"` // at the median latency; of several contexts the sum of what each does at its own
+	Throughput  float64 `unit:"items_per_s"` // at the median latency; of contexts that run at the same time, items over the time of all
 	MemoryBytes int     // of activations, workspace, inputs and outputs that this shape needs
 	HeldBytes   int     // of these that the contexts have, whatever the shape
 	Within      bool    `output:"within_limit"` // its median latency is not over the limit

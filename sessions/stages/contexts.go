@@ -63,16 +63,12 @@ func (m *timing) Together(ctx context.Context, l *run.Loaded, at *run.Plan, in m
 	}
 	m.device.Busy.Lock()
 	defer m.device.Busy.Unlock()
-	samples, err := run.ProfileTogether(ctx, contexts, p)
+	samples, took, err := run.ProfileTogether(ctx, contexts, p)
 	if err != nil {
 		return point, err
 	}
-	point = summed(at, describe.LatencyOf(slices.Concat(samples...)))
-	point.Throughput = 0
-	for _, one := range samples {
-		l := describe.LatencyOf(one)
-		point.Throughput += l.Rate(point.Batch)
-	}
+	point = summed(at, describe.LatencyOf(samples))
+	point.Throughput = float64(point.Batch*len(samples)) / max(took.Seconds(), 1e-9)
 	point.Shapes, point.Contexts, point.Threads = shapes, n, threads
 	point.MemoryBytes, point.HeldBytes = n*point.MemoryBytes, held
 	return point, nil

@@ -108,7 +108,7 @@ func (t *trip) run(p *run.Plan) error {
 		return errors.Join(err, t.again(contexts, want))
 	}
 	t.stage = "profiling together"
-	if _, err := run.ProfileTogether(t.ctx, contexts, run.Profiling{Iterations: 3}); err != nil {
+	if _, _, err := run.ProfileTogether(t.ctx, contexts, run.Profiling{Iterations: 3}); err != nil {
 		return errors.Join(err, t.again(contexts, want))
 	}
 	return nil
