@@ -131,7 +131,10 @@ func testContexts(t *testing.T, engine string, args []string) {
 				Contexts, Threads               int
 				Batch, Memory_bytes, Held_bytes int
 				Throughput_items_per_s          float64
-				Latency                         struct{ Count int }
+				Latency                         struct {
+					Count  int
+					Max_ms float64
+				}
 			}
 		}
 		if err != nil || json.Unmarshal([]byte(out), &got) != nil || len(got.Points) != points {
@@ -140,6 +143,10 @@ func testContexts(t *testing.T, engine string, args []string) {
 		for _, p := range got.Points {
 			if n := p.Values[len(p.Values)-1]; p.Contexts != n || p.Threads < 1 || p.Latency.Count < 2*n || p.Throughput_items_per_s <= 0 || p.Held_bytes < p.Memory_bytes {
 				t.Errorf("%s: %+v", sweep, p)
+			}
+			// All of them took at least as long as the longest, and as they were to.
+			if most := float64(p.Latency.Count*p.Batch) * 1e3 / max(1, p.Latency.Max_ms); p.Throughput_items_per_s > 1.001*most {
+				t.Errorf("%s: %g items/s, and no more than %g can have ended: %+v", sweep, p.Throughput_items_per_s, most, p)
 			}
 		}
 	}
