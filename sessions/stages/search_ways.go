@@ -39,7 +39,7 @@ func (g *searching) inINT8(ctx context.Context) error {
 		ways = nil
 	}
 	for i, w := range ways {
-		if g.late(waysUntil) || len(g.report.Points)+1 >= g.Most { // ranges have an engine, too
+		if g.late(waysShare(i)) || len(g.report.Points)+1 >= g.Most { // ranges have an engine, too
 			break
 		}
 		g.studies.told.Progress(report.Progress{Phase: "trying ways to quantise", Item: w.String(), Done: i, Total: len(ways)})
@@ -64,6 +64,15 @@ func (g *searching) inINT8(ctx context.Context) error {
 	chosen, ranged := g.config, g.study
 	g.config, g.study = cfg, t
 	return try(chosen, ranged, "ranges chosen by the error of the outputs")
+}
+
+// waysShare is the share of a search's time after which no further way is tried: the first is, where anything is left when the
+// default has been measured, since it wins most.
+func waysShare(tried int) float64 {
+	if tried == 0 {
+		return 1
+	}
+	return waysUntil
 }
 
 // ways returns what is tried in turn, each on top of those before it that were better: weights that compensate, which trials do not choose

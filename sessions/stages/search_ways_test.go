@@ -3,6 +3,7 @@ package stages
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/quant"
@@ -58,5 +59,18 @@ func TestWayApplied(t *testing.T) {
 	way{equalization: "weights"}.apply(&q)
 	if !slices.Equal(q.Keep, []string{"first", "residuals"}) || q.WeightRanges != "mse" || q.Rounding != "nearest" || q.Equalization != "weights" || len(kept) != 1 {
 		t.Errorf("applied: %+v", q)
+	}
+}
+
+// TestFirstWayIsTried: where measuring the default took most of the time, the first way is tried, and no other.
+func TestFirstWayIsTried(t *testing.T) {
+	for _, c := range []struct {
+		gone        time.Duration
+		first, more bool
+	}{{time.Minute, true, true}, {8 * time.Minute, true, false}, {11 * time.Minute, false, false}} {
+		g := &searching{Tuning: Tuning{Limit: 10 * time.Minute}, begin: time.Now().Add(-c.gone)}
+		if first, more := !g.late(waysShare(0)), !g.late(waysShare(1)); first != c.first || more != c.more {
+			t.Errorf("after %v: the first %v, another %v", c.gone, first, more)
+		}
 	}
 }
