@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -250,6 +251,8 @@ func (s *stream) Close() error {
 	s.of.count(func() { s.of.streams-- })
 	return s.Stream.Close()
 }
+
+func (s *stream) Strings() *numeric.StringTable { return s.Stream.(kernels.Worded).Strings() }
 
 func (s *stream) Lanes() int { return s.Stream.(kernels.Forker).Lanes() }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/internal/torture"
+	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 )
@@ -59,6 +60,20 @@ func TestWrong(t *testing.T) {
 		if got := trip.wrong(tt.err); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestDeviceHasStrings: what the processor computes with, the device that fails does, too.
+func TestDeviceHasStrings(t *testing.T) {
+	host := cpu.Open(1)
+	defer host.Close()
+	s, err := newDevice(host, schedule{}, 1).NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if w, ok := s.(kernels.Worded); !ok || w.Strings() == nil {
+		t.Error("it has no table of strings")
 	}
 }
 
