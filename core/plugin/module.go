@@ -51,6 +51,14 @@ type Plugin struct {
 	instance api.Module // nil: there is none, or the last one failed
 }
 
+// named returns the plugin's name and file, where it is of one.
+func (p *Plugin) named() string {
+	if p.Path == "" {
+		return p.Name
+	}
+	return fmt.Sprintf("%s (%s)", p.Name, p.Path)
+}
+
 // Open loads the module of a file. log, if it is not nil, gets what it writes, line by line.
 func Open(path string, limits Limits, log func(line string)) (*Plugin, error) {
 	data, err := host.ReadUpTo(path, MaxBytes)

@@ -73,7 +73,7 @@ type operator struct {
 	op    *Op
 }
 
-func (o operator) failed(err error) error { return fmt.Errorf("plugin %s: %w", o.p.Name, err) }
+func (o operator) failed(err error) error { return fmt.Errorf("plugin %s: %w", o.p.named(), err) }
 
 func (o operator) importNode(n *graph.Node) (any, []*graph.Tensor, error) {
 	a := Attrs{Plugin: o.p.Name, Hash: o.p.Hash}

@@ -201,7 +201,9 @@ func TestHostile(t *testing.T) {
 				return
 			}
 			_, err = run(t, n, []float32{1, 2}, 2)
-			said(t, "eval", err, want.eval)
+			if said(t, "eval", err, want.eval); err != nil && !strings.Contains(err.Error(), name+".wasm") {
+				t.Errorf("%v names no file", err)
+			}
 			if want.eval != "" { // and the next call has a sound instance
 				_, err = layer(t, p, nil, 1, symbolic.Const(2))
 				said(t, "infer again", err, "")
