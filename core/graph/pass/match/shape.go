@@ -20,6 +20,24 @@ func IsTranspose(l *graph.Layer) bool {
 	return l != nil && l.Op == graph.Transpose && l.Epilogue.Args == 0
 }
 
+// Composed returns the permutation that is first and then second.
+func Composed(first, second []int) []int {
+	perm := make([]int, len(second))
+	for i, p := range second {
+		perm[i] = first[p]
+	}
+	return perm
+}
+
+// Inverse returns the permutation that undoes another.
+func Inverse(perm []int) []int {
+	back := make([]int, len(perm))
+	for i, p := range perm {
+		back[p] = i
+	}
+	return back
+}
+
 // ReshapeTo returns the constant shape with which Reshape brings x to the given dims.
 func ReshapeTo(x *graph.Tensor, dims []symbolic.Dim) ([]int64, bool) {
 	shape := make([]int64, len(dims))

@@ -72,15 +72,6 @@ func (v *layout) permute(perm []int) {
 	v.axes = axes
 }
 
-// inverse returns the permutation that undoes perm.
-func inverse(perm []int) []int {
-	list := make([]int, len(perm))
-	for i, p := range perm {
-		list[p] = i
-	}
-	return list
-}
-
 // reshape makes v the layout of the same elements under other dims, cutting pieces where needed. It reports false where they
 // do not fit.
 func (v *layout) reshape(dims []symbolic.Dim) bool {
@@ -234,7 +225,7 @@ func (v *layout) before(l *graph.Layer, scaled bool) (x *graph.Tensor, factor fl
 	case x.Type != y.Type:
 		return nil, 0, false
 	case l.Op == graph.Transpose:
-		v.permute(inverse(match.Perm(l)))
+		v.permute(match.Inverse(match.Perm(l)))
 		return x, 1, true
 	case l.Op.Memory == graph.Viewed:
 		return x, 1, v.reshape(x.Dims)

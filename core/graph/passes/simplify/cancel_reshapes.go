@@ -87,11 +87,7 @@ func mergeTransposes(r *pass.Rewrite, l *graph.Layer) bool {
 		return false
 	}
 	c := r.Candidate("merge-transposes", inner, l)
-	first, second := match.Perm(inner), match.Perm(l)
-	perm := make([]int, len(second))
-	for i, p := range second {
-		perm[i] = first[p]
-	}
+	perm := match.Composed(match.Perm(inner), match.Perm(l))
 	if slices.IsSorted(perm) {
 		return cancel(c, inner, l)
 	}

@@ -52,10 +52,7 @@ var RemoveNoOps = pass.Pass{
 //
 //	y = Concat(x f32[2,8], t f32[2,0]) axis=1   ->   y = Concat(x f32[2,8]) axis=1
 func withoutEmpty(r *pass.Rewrite, l *graph.Layer) bool {
-	axis := l.Attrs.(graph.ConcatAttrs).Axis
-	if axis < 0 {
-		axis += len(l.Outputs[0].Dims)
-	}
+	axis := axisOf(l)
 	full := slices.DeleteFunc(slices.Clone(l.Inputs), func(t *graph.Tensor) bool { return t.Dims[axis].Is(0) })
 	if len(full) == len(l.Inputs) || len(full) == 0 || l.Epilogue.Args > 0 {
 		return false
@@ -70,6 +67,15 @@ func withoutEmpty(r *pass.Rewrite, l *graph.Layer) bool {
 		return false
 	}
 	return c.Fire(r.Replace(l, &graph.Layer{Op: l.Op, Attrs: l.Attrs, Inputs: full}))
+}
+
+// axisOf returns the axis along which a Concat joins, from 0.
+func axisOf(l *graph.Layer) int {
+	axis := l.Attrs.(graph.ConcatAttrs).Axis
+	if axis < 0 {
+		axis += len(l.Outputs[0].Dims)
+	}
+	return axis
 }
 
 // usesFurther reports whether anything needs an output of l other than the first, such as Dropout's mask.

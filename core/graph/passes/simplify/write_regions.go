@@ -141,21 +141,12 @@ func (w *writer) slice(p part) *graph.Tensor {
 // turned returns t with its axes in another order, of what t itself is a transposition of.
 func (w *writer) turned(t *graph.Tensor, perm []int) *graph.Tensor {
 	if l := t.Producer; match.IsTranspose(l) {
-		t, perm = l.Inputs[0], composed(match.Perm(l), perm)
+		t, perm = l.Inputs[0], match.Composed(match.Perm(l), perm)
 	}
 	if slices.IsSorted(perm) {
 		return t
 	}
 	return w.layer(graph.Transpose, graph.TransposeAttrs{Perm: perm}, t)
-}
-
-// composed returns the permutation that is first and then second.
-func composed(first, second []int) []int {
-	perm := make([]int, len(second))
-	for i, p := range second {
-		perm[i] = first[p]
-	}
-	return perm
 }
 
 // scatterToConcat joins what a ScatterND writes to a part of its input with the rest of that. Where the input is transposed for it, the
@@ -201,10 +192,10 @@ func scatterToConcat(r *pass.Rewrite, l *graph.Layer) bool {
 	for i := range region {
 		region[i].axis = perm[i]
 	}
-	by := w.joined(before.Inputs[0], w.turned(u, inverse(perm)), region)
+	by := w.joined(before.Inputs[0], w.turned(u, match.Inverse(perm)), region)
 	t := w.layer(by.Op, by.Attrs, by.Inputs...)
 	for _, a := range turns {
-		switch p := composed(perm, match.Perm(a)); {
+		switch p := match.Composed(perm, match.Perm(a)); {
 		case !slices.IsSorted(p):
 			r.Replace(a, &graph.Layer{Op: graph.Transpose, Attrs: graph.TransposeAttrs{Perm: p}, Inputs: []*graph.Tensor{t}})
 		case !r.Bypass(a, t):
@@ -212,15 +203,6 @@ func scatterToConcat(r *pass.Rewrite, l *graph.Layer) bool {
 		}
 	}
 	return c.Substitute(l, &graph.Layer{Op: graph.Transpose, Attrs: graph.TransposeAttrs{Perm: perm}, Inputs: []*graph.Tensor{t}}, w.made...)
-}
-
-// inverse returns the permutation that undoes another.
-func inverse(perm []int) []int {
-	back := make([]int, len(perm))
-	for i, p := range perm {
-		back[p] = i
-	}
-	return back
 }
 
 // joined returns a layer, not added yet, that is x with u in the place of a region, whose parts are given by axis; the layer is an
@@ -334,15 +316,6 @@ func sliceOfConcat(r *pass.Rewrite, l *graph.Layer) bool {
 	}
 	attrs := graph.SliceAttrs{Starts: []int{parts[0].first}, Ends: []int{parts[0].end}, Axes: []int{p.axis}}
 	return c.Substitute(l, &graph.Layer{Op: graph.Slice, Attrs: attrs, Inputs: []*graph.Tensor{t}})
-}
-
-// axisOf returns the axis along which a Concat joins, from 0.
-func axisOf(l *graph.Layer) int {
-	axis := l.Attrs.(graph.ConcatAttrs).Axis
-	if axis < 0 {
-		axis += len(l.Outputs[0].Dims)
-	}
-	return axis
 }
 
 // concatOfSlices leaves out what joins the parts of a tensor in their order.
