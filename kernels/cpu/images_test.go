@@ -1,17 +1,13 @@
 package cpu
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
 
-	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/symbolic"
-	"github.com/trtui/trtui/core/run"
 )
 
 // TestImages runs an engine that decodes images, of which two extents are counted at once, and resizes them, on one after another of
@@ -28,27 +24,8 @@ func TestImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := Open(2)
-	defer b.Close()
-	ctx := context.Background()
-	cfg := pass.Config{Target: build.Target(b, nil)}
-	o, err := build.Optimize(ctx, n, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := build.Lower(ctx, o, build.LowerConfig{Precision: numeric.F32, Pass: cfg}, run.Supports(b, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := build.Plan(ctx, l.Network, nil, b, build.PlanConfig{Untimed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := run.Load(ctx, p, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer loaded.Close()
-	c, err := loaded.NewContext()
+	t.Cleanup(func() { b.Close() })
+	c, err := loadUntimed(t, b, n).NewContext()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +36,7 @@ func TestImages(t *testing.T) {
 			file = append(file, byte(7*len(file)))
 		}
 		in := map[string]numeric.Value{"x": numeric.Values(numeric.U8, file, 60)}
-		want, err := n.Eval(ctx, in, nil)
+		want, err := n.Eval(t.Context(), in, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,6 +36,12 @@ func loadStrings(t *testing.T, b *Backend) (*graph.Network, *run.Loaded) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return n, loadUntimed(t, b, n)
+}
+
+// loadUntimed loads a network as an engine of FP32 whose tactics are not timed.
+func loadUntimed(t *testing.T, b *Backend, n *graph.Network) *run.Loaded {
+	t.Helper()
 	ctx := context.Background()
 	cfg := pass.Config{Target: build.Target(b, nil)}
 	o, err := build.Optimize(ctx, n, cfg)
@@ -55,7 +61,7 @@ func loadStrings(t *testing.T, b *Backend) (*graph.Network, *run.Loaded) {
 		t.Fatal(err)
 	}
 	t.Cleanup(loaded.Close)
-	return n, loaded
+	return loaded
 }
 
 // TestStrings runs an engine of strings in several contexts at once, again and again with others, against the layers' definition.
