@@ -342,6 +342,7 @@ func writeMemory(w io.Writer, s *report.Snapshot) {
 		fmt.Fprintf(w, "most bytes are live at step %d, %s\n", m.PeakStep, ui.VisibleName(m.Steps[m.PeakStep]))
 	}
 	fmt.Fprintln(w)
+	writePlanners(w, m)
 	var rows [][]string
 	for _, sl := range m.Slots {
 		kind, offset := sl.Kind, fmt.Sprint(sl.Offset)
@@ -360,6 +361,19 @@ func writeMemory(w io.Writer, s *report.Snapshot) {
 		rows = append(rows, []string{fmt.Sprint(i), short(name), bytesText(m.Live[i]), bar(float64(m.Live[i])/float64(max(1, m.LowerBound)), 40)})
 	}
 	writeTable(w, []string{">step", "layer", ">live", "~"}, rows)
+}
+
+// writePlanners compares the ways to share the arena out.
+func writePlanners(w io.Writer, m *report.Memory) {
+	if len(m.Planners) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, p := range m.Planners {
+		rows = append(rows, []string{p.Name, bytesText(p.Peak), fmt.Sprintf("%.3f", float64(p.Peak)/float64(max(1, m.LowerBound))), bar(float64(p.Peak)/float64(max(1, m.Naive)), 40)})
+	}
+	writeTable(w, []string{"planner", ">peak", ">/ lower bound", "~"}, rows)
+	fmt.Fprintln(w)
 }
 
 // lifeLine draws from which to which step a slot is needed.

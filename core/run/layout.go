@@ -315,26 +315,20 @@ func (y *layout) shareInPlace() {
 
 // assign gives every slot its offset.
 func (p *Plan) assign() {
-	var spans []span
-	var roots []int
 	stats := MemoryStats{}
 	begin := make([]int, len(p.Slots)) // of the roots
-	around := p.around()
-	for i := range p.Slots {
-		s := &p.Slots[i]
-		switch {
-		case s.Of >= 0:
-			continue
-		case s.Region == IO:
+	for i, s := range p.Slots {
+		if s.Of < 0 && s.Region == IO {
 			begin[i] = stats.IO
 			stats.IO += s.Size
-			continue
-		case s.Tensor == nil:
-			stats.Workspace = max(stats.Workspace, s.Size)
 		}
-		stats.Naive += s.Size
-		spans = append(spans, span{s.Size, s.First, s.Last, around[i]})
-		roots = append(roots, i)
+	}
+	spans, roots := p.spans()
+	for _, i := range roots {
+		stats.Naive += p.Slots[i].Size
+		if p.Slots[i].Tensor == nil {
+			stats.Workspace = max(stats.Workspace, p.Slots[i].Size)
+		}
 	}
 	offsets, peak := pack(spans)
 	for k, i := range roots {
@@ -365,4 +359,16 @@ func (p *Plan) assign() {
 		}
 	}
 	p.Memory = stats
+}
+
+// spans returns what the planner places, and the slots that it is of: those with memory of their own in the arena.
+func (p *Plan) spans() (spans []span, roots []int) {
+	around := p.around()
+	for i, s := range p.Slots {
+		if s.Of < 0 && s.Region == Arena {
+			spans = append(spans, span{s.Size, s.First, s.Last, around[i]})
+			roots = append(roots, i)
+		}
+	}
+	return spans, roots
 }

@@ -54,15 +54,9 @@ func (s span) before(b span) bool {
 // moving a span that lies at the peak to the front, as far as a fixed amount of work goes.
 func pack(spans []span) (offsets []int, peak int) {
 	bound, _ := lowerBound(spans)
-	orders := [][]int{
-		sorted(spans, func(s span) int { return -s.size }),
-		sorted(spans, func(s span) int { return -s.size * (s.last - s.first + 1) }),
-		sorted(spans, func(s span) int { return s.first }),
-		sorted(spans, func(s span) int { return -(s.last - s.first) }),
-		contended(spans),
-	}
 	var best []int
-	for _, order := range orders {
+	for _, h := range heuristics {
+		order := h.order(spans)
 		off, p := fit(spans, order)
 		if best == nil || p < peak {
 			best, offsets, peak = order, off, p
@@ -91,6 +85,20 @@ func pack(spans []span) (offsets []int, peak int) {
 		}
 	}
 	return offsets, peak
+}
+
+// heuristics are the orders that [pack] begins with, by the names under which [Plan.Planners] compares them.
+var heuristics = []struct {
+	name  string
+	order func([]span) []int
+}{
+	{"greedy by size", func(list []span) []int { return sorted(list, func(s span) int { return -s.size }) }},
+	{"greedy by size x life", func(list []span) []int {
+		return sorted(list, func(s span) int { return -s.size * (s.last - s.first + 1) })
+	}},
+	{"greedy in order", func(list []span) []int { return sorted(list, func(s span) int { return s.first }) }},
+	{"greedy by life", func(list []span) []int { return sorted(list, func(s span) int { return -(s.last - s.first) }) }},
+	{"greedy by breadth", contended},
 }
 
 // sorted returns the indices of the spans by a key, ties in order.

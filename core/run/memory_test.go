@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph"
 )
 
 func TestPackNeverOverlaps(t *testing.T) {
@@ -137,5 +139,51 @@ func TestFit(t *testing.T) {
 	}
 	if compared > 200*50000 {
 		t.Errorf("%d spans are compared with %d others", 50000, compared)
+	}
+}
+
+// TestPlanners: every way to share the arena out is one, the plan's own is the best, and none is below the bound.
+func TestPlanners(t *testing.T) {
+	p := &Plan{Steps: make([]Step, 30)}
+	rnd := rand.New(rand.NewPCG(5, 5))
+	for i := range 40 {
+		first := rnd.IntN(30)
+		p.Slots = append(p.Slots, Slot{Size: Align * (1 + rnd.IntN(20)), First: first, Last: min(29, first+rnd.IntN(9)), Of: -1})
+		if i%5 == 4 { // it lies in the one before
+			s, of := &p.Slots[i], p.Slots[i-1]
+			s.Of, s.Size, s.Offset, s.First, s.Last = i-1, min(Align, of.Size), of.Size-Align, of.First, of.Last
+		}
+		p.Slots[i].Tensor = &graph.Tensor{}
+	}
+	p.Slots[0].Region = IO
+	p.Network = &graph.Network{}
+	p.assign()
+	list := p.Planners()
+	if len(list) != len(heuristics)+2 || !list[0].Chosen || list[0].Peak != p.Memory.Peak || list[len(list)-1].Peak != p.Memory.Naive {
+		t.Fatalf("%d planners, the first with a peak of %d, the last of %d; the plan's %d, without reuse %d",
+			len(list), list[0].Peak, list[len(list)-1].Peak, p.Memory.Peak, p.Memory.Naive)
+	}
+	for _, way := range list {
+		if way.Peak < p.Memory.Peak || way.Peak < p.Memory.LowerBound {
+			t.Errorf("%s: a peak of %d; the plan's is %d, the bound %d", way.Name, way.Peak, p.Memory.Peak, p.Memory.LowerBound)
+		}
+		for i, a := range p.Slots {
+			at := way.Offsets[i]
+			if r := p.root(i); at-way.Offsets[r] != a.Offset-p.Slots[r].Offset {
+				t.Errorf("%s: slot %d is at %d of the memory that it shares", way.Name, i, at-way.Offsets[r])
+			}
+			if a.Of >= 0 || a.Region == IO {
+				continue
+			}
+			if at < 0 || at+a.Size > way.Peak {
+				t.Errorf("%s: slot %d ends at %d, beyond the peak %d", way.Name, i, at+a.Size, way.Peak)
+			}
+			for j, b := range p.Slots[:i] {
+				together := a.First <= b.Last && b.First <= a.Last && b.Of < 0 && b.Region == Arena
+				if together && at < way.Offsets[j]+b.Size && way.Offsets[j] < at+a.Size {
+					t.Errorf("%s: slots %d and %d overlap", way.Name, i, j)
+				}
+			}
+		}
 	}
 }

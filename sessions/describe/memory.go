@@ -34,6 +34,9 @@ func Memory(p *run.Plan) *report.Memory {
 			}
 		}
 	}
+	for _, way := range p.Planners() {
+		r.Planners = append(r.Planners, report.Planner{Name: way.Name, Peak: way.Peak, Chosen: way.Chosen, Offsets: way.Offsets})
+	}
 	return r
 }
 

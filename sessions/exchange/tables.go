@@ -34,6 +34,7 @@ func tables(s *report.Snapshot) (list []table) {
 	}
 	if s.Memory != nil {
 		add(memoryTable(s.Memory))
+		add(plannersTable(s.Memory))
 	}
 	if s.Accuracy != nil {
 		add(outputsTable(s.Accuracy))
@@ -80,6 +81,14 @@ func memoryTable(m *report.Memory) table {
 			place += ", outside the arena"
 		}
 		out.rows = append(out.rows, []string{sl.Tensor, sl.Desc, strconv.Itoa(sl.Offset), strconv.Itoa(sl.Bytes), strconv.Itoa(sl.First), strconv.Itoa(sl.Last), place, sl.Of})
+	}
+	return out
+}
+
+func plannersTable(m *report.Memory) table {
+	out := table{name: "planners", title: "Other ways to share the arena out", columns: []string{"planner", "peak bytes", "/ lower bound"}}
+	for _, p := range m.Planners {
+		out.rows = append(out.rows, []string{p.Name, strconv.Itoa(p.Peak), number(float64(p.Peak) / float64(max(1, m.LowerBound)))})
 	}
 	return out
 }

@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // MemoryNumbers are the planner's figures in bytes.
 type MemoryNumbers struct {
 	Peak, Naive, LowerBound, IO, Workspace, Weights int `unit:"bytes"`
@@ -12,6 +14,27 @@ type Memory struct {
 	Steps    []string // names, in order
 	Live     []int    `unit:"bytes"` // live at each step
 	Slots    []Slot
+	Planners []Planner // what other ways to share the arena out come to, this plan's first
+}
+
+// Planner is a way to share the arena out, over the same sizes and lives.
+type Planner struct {
+	Name    string
+	Peak    int   `unit:"bytes"`
+	Chosen  bool  `json:",omitempty"` // this plan's
+	Offsets []int `unit:"bytes"`      // of Slots
+}
+
+// By returns the memory as another planner lays it out.
+func (m *Memory) By(p Planner) *Memory {
+	out := *m
+	out.Peak, out.Slots = p.Peak, slices.Clone(m.Slots)
+	for i, at := range p.Offsets {
+		if i < len(out.Slots) {
+			out.Slots[i].Offset = at
+		}
+	}
+	return &out
 }
 
 // Slot is one tensor's place.

@@ -22,14 +22,24 @@ type mapView struct {
 	arena  ui.Map     // of places
 	step   int
 	withIO bool // the tables list inputs and outputs too
+
+	planners planners // shown in the map's place, if on
 }
 
-func (v *mapView) Title() string { return "Arena by step" }
+func (v *mapView) Title() string {
+	if v.planners.on {
+		return "Arena by planner"
+	}
+	return "Arena by step"
+}
 
 func (v *mapView) Note() (string, ui.Style) {
 	m := v.in.Snap.Memory
 	if m == nil || v.step >= len(m.Steps) {
 		return "", ui.Muted
+	}
+	if v.planners.on {
+		return v.in.Note(v.planners.note(m))
 	}
 	text := fmt.Sprintf("step %d %s: %s live", v.step, words.ShortName(m.Steps[v.step]), ui.Bytes(int64(m.Live[v.step])))
 	if v.step == m.PeakStep {
@@ -40,6 +50,7 @@ func (v *mapView) Note() (string, ui.Style) {
 
 func (v *mapView) Keys() []ui.Key {
 	return []ui.Key{
+		ui.K("v", "planners", "other ways to share the arena out, beside the plan's; again: the plan by step"),
 		ui.K("p", "peak", "jump to the step with the most live bytes"),
 		ui.K("i", "inputs/outputs", "show or hide inputs and outputs in the tables"),
 	}
@@ -57,22 +68,31 @@ func (v *mapView) Update(msg tea.Msg) tea.Cmd {
 					v.most = max(v.most, s.Bytes)
 				}
 				v.arena = arena(m, v.places)
+				v.planners.take(m)
 			}
 			v.step = max(min(v.step, len(m.Steps)-1), 0)
 			v.markLive()
 		}
 		return nil
 	}
+	if v.planners.on {
+		return v.update(&v.planners.table, msg)
+	}
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		v.key(msg.String())
 	case ui.MapStep:
-		if m := v.in.Snap.Memory; m != nil {
-			v.step = max(min(int(msg), len(m.Steps)-1), 0)
-			v.markLive()
-		}
+		v.toStep(int(msg))
 	}
 	return nil
+}
+
+// toStep moves the cursor to a step.
+func (v *mapView) toStep(step int) {
+	if m := v.in.Snap.Memory; m != nil {
+		v.step = max(min(step, len(m.Steps)-1), 0)
+		v.markLive()
+	}
 }
 
 // key handles the keys of the map; it reports whether the name was one.
@@ -99,6 +119,8 @@ func (v *mapView) key(name string) bool {
 		v.step = m.PeakStep
 	case "i":
 		v.withIO = !v.withIO
+	case "v":
+		v.planners.on = !v.planners.on
 	default:
 		return false
 	}
@@ -161,6 +183,10 @@ func (v *mapView) Render(w, h int) string {
 		c.Row(func() string {
 			return fmt.Sprintf("%d\t%s\t%s live", v.step, m.Steps[v.step], ui.Bytes(int64(m.Live[v.step])))
 		})
+		if v.planners.on {
+			v.planners.draw(c, m, v.step)
+			return
+		}
 		profile := min(max(h/5, 2), 6)
 		v.arena.Draw(c.Sub(ui.Rect{W: w, H: h - profile}))
 		drawProfile(c.Sub(ui.Rect{Y: h - profile, W: w, H: profile}), m, v.step)
@@ -247,15 +273,17 @@ func besides(slots []slotInfo, s report.Slot) (taken [series]bool) {
 	return taken
 }
 
+// mapGutter is where a map's plot begins.
+const mapGutter = 10
+
 // drawProfile draws the bytes live at each step as columns below the map, on its scale of steps.
 func drawProfile(c *ui.Canvas, m *report.Memory, step int) {
-	const gutter = 10 // the map's
-	w := c.W - gutter - 1
+	w := c.W - mapGutter - 1
 	if w < 4 || c.H < 2 || len(m.Live) == 0 {
 		return
 	}
-	c.FitRight(0, 0, gutter-2, ui.Muted, "live")
-	c.FitRight(0, c.H-1, gutter-2, ui.Muted, words.Percent(float64(m.Live[step])/float64(max(m.Peak, 1))))
+	c.FitRight(0, 0, mapGutter-2, ui.Muted, "live")
+	c.FitRight(0, c.H-1, mapGutter-2, ui.Muted, words.Percent(float64(m.Live[step])/float64(max(m.Peak, 1))))
 	values := make([]float64, w)
 	column := func(step int) int { // where the map has it
 		return min(int(float64(step)*float64(w)/float64(len(m.Live))+0.5), w-1)
@@ -266,7 +294,7 @@ func drawProfile(c *ui.Canvas, m *report.Memory, step int) {
 		}
 	}
 	values[w-1] = max(values[w-1], float64(m.Live[len(m.Live)-1]))
-	plot := c.Sub(ui.Rect{X: gutter, W: w, H: c.H})
+	plot := c.Sub(ui.Rect{X: mapGutter, W: w, H: c.H})
 	ui.Spark{Values: values, Max: float64(max(m.Peak, 1)), Style: ui.Series8}.Draw(plot)
 	plot.Over(ui.Rect{X: column(step), W: 1, H: c.H}, ui.Accent|ui.Bold)
 }

@@ -138,12 +138,16 @@ func (v *liveView) Update(msg tea.Msg) tea.Cmd { return v.of.update(&v.slots.tab
 
 // update handles a message for one of the tables: left and right are the map's.
 func (v *mapView) update(t *ui.Table, msg tea.Msg) tea.Cmd {
-	if k, ok := msg.(tea.KeyPressMsg); ok {
-		switch k.String() {
-		case "left", "right", "h", "l", "p", "i":
-			v.key(k.String())
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "left", "right", "h", "l", "p", "i", "v":
+			v.key(msg.String())
 			return nil
 		}
+	case ui.MapStep:
+		v.toStep(int(msg))
+		return nil
 	}
 	t.Update(msg)
 	return nil
