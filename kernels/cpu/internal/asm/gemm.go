@@ -5,11 +5,12 @@ import "math"
 // GemmCall is a strip of tiles of a matrix product: Tiles times p rows by 16*B columns, B being the
 // kernel's Blocks. For row i and column j < Columns
 //
-//	Out[i*OutStride + j] = clamp(start + sum over l < K of A[i*AStride + l] * B[l*16*B + j]
+//	Out[i*OutStride + j] = clamp(Bias[j] + sum over l < K of A[i*AStride + l] * B[l*16*B + j]
 //	                       + Residual[i*ResidualStride + j])
 //
-// start is Bias[j], or the old content of Out when Accumulate is set. B is a packed panel, 16*B values for
-// each l, and Bias has 16*B values, whatever Columns is. A panel of halves has two in each float32, the first in its lower bits.
+// B is a packed panel, 16*B values for each l, and Bias has 16*B values, whatever Columns is. A panel of halves has two in each
+// float32, the first in its lower bits. Residual may be Out itself: a product goes on so from what it has of its first l. The sum is one
+// of the sums of 256 terms or fewer, which are rounded less often than a running one.
 type GemmCall struct {
 	A              []float32
 	AStride        int
@@ -23,7 +24,6 @@ type GemmCall struct {
 	Limits         [2]float32 // lowest and highest output; infinities for none
 	Columns        int        // 1 to 16*B: what is read of Residual and written
 	Tiles          int
-	Accumulate     bool
 	Ahead          []float32 // read soon after the call: kernels may fetch it, evenly over the tiles; nil for none
 }
 
@@ -54,46 +54,49 @@ func gemmGeneric(name string, blocks, rows int, half bool) GemmKernel {
 		}}
 }
 
-// gemmRowHalfGeneric widens a row of the panel after the other.
+// gemmRowHalfGeneric widens the panel part by part.
 func gemmRowHalfGeneric(c *GemmCall, i, blocks int) {
-	var room [2 * 16]float32
-	row := *c
-	a, out := c.A[i*c.AStride:], c.Out[i*c.OutStride:][:c.Columns]
-	row.K, row.A, row.B, row.Out, row.Residual, row.Limits = 1, nil, room[:16*blocks], out, nil, [2]float32{float32(math.Inf(-1)), float32(math.Inf(1))}
-	for k := range c.K {
-		for j := range row.B {
-			row.B[j] = widen(uint16(math.Float32bits(c.B[(k*16*blocks+j)/2]) >> (16 * (j % 2))))
+	step := 16 * blocks
+	gemmRow(c, i, step, func(l, n int) []float32 {
+		wide := make([]float32, n*step)
+		for at := range wide {
+			from := l*step + at
+			wide[at] = widen(uint16(math.Float32bits(c.B[from/2]) >> (16 * (from % 2))))
 		}
-		row.A = a[k:]
-		if k == c.K-1 {
-			row.Limits = c.Limits
-			if c.Residual != nil {
-				row.Residual = c.Residual[i*c.ResidualStride:]
-			}
-		}
-		gemmRowGeneric(&row, 0, blocks)
-		row.Accumulate = true
-	}
+		return wide
+	})
 }
 
 func gemmRowGeneric(c *GemmCall, i, blocks int) {
-	var room [2 * 16]float32
-	acc := room[:16*blocks]
-	out := c.Out[i*c.OutStride:][:c.Columns]
-	if c.Accumulate {
-		copy(acc, out)
-	} else {
-		copy(acc, c.Bias)
-	}
-	b := c.B
-	for _, v := range c.A[i*c.AStride:][:c.K] {
-		for j, w := range b[:len(acc)] {
-			acc[j] += v * w
+	step := 16 * blocks
+	gemmRow(c, i, step, func(l, n int) []float32 { return c.B[l*step:][:n*step] })
+}
+
+// partSteps is how many terms are summed up before they are added to the others.
+const partSteps = 256
+
+// gemmRow computes row i, of panels of so many columns: panel returns n steps from l on.
+func gemmRow(c *GemmCall, i, columns int, panel func(l, n int) []float32) {
+	var sumRoom, partRoom [2 * 16]float32
+	sum, part := sumRoom[:columns], partRoom[:columns]
+	copy(part, c.Bias)
+	a := c.A[i*c.AStride:][:c.K]
+	for l := 0; l < c.K; l += partSteps {
+		n := min(partSteps, c.K-l)
+		b := panel(l, n)
+		for k, v := range a[l : l+n] {
+			for j, w := range b[k*columns:][:columns] {
+				part[j] += v * w
+			}
 		}
-		b = b[len(acc):]
+		for j, v := range part {
+			sum[j] += v
+		}
+		clear(part)
 	}
+	out := c.Out[i*c.OutStride:][:c.Columns]
 	for j := range out {
-		v := acc[j]
+		v := sum[j]
 		if c.Residual != nil {
 			v += c.Residual[i*c.ResidualStride+j]
 		}

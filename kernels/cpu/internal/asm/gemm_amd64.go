@@ -4,7 +4,7 @@ package asm
 
 // gemmFunc is the signature of the generated functions.
 type gemmFunc func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int,
-	ahead *float32, aheadStep int, lo, hi float32, mask uint32, accumulate, inTurn bool)
+	ahead *float32, aheadStep int, lo, hi float32, mask uint32, inTurn bool)
 
 // run adapts f, which computes so many blocks, to slices. Without anything ahead, a line of b stands for it.
 func (f gemmFunc) run(rows, blocks int, half bool, c GemmCall) {
@@ -22,7 +22,7 @@ func (f gemmFunc) run(rows, blocks int, half bool, c GemmCall) {
 	}
 	mask := uint32(1<<c.Columns - 1)
 	f(rows, c.Tiles, &c.A[0], c.AStride, c.K, &c.B[0], &c.Bias[0], &c.Out[0], c.OutStride, res, c.ResidualStride, ahead, step,
-		c.Limits[0], c.Limits[1], mask, c.Accumulate, inTurn)
+		c.Limits[0], c.Limits[1], mask, inTurn)
 }
 
 // gemmAssembly makes the kernel of a function.

@@ -22,9 +22,9 @@ DATA gemmBits<>+56(SB)/4, $0x00004000
 DATA gemmBits<>+60(SB)/4, $0x00008000
 GLOBL gemmBits<>(SB), RODATA|NOPTR, $64
 
-// func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·gemm16AVX512(SB), NOSPLIT, $0-118
+// func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gemm16AVX512(SB), $976-117
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -67,35 +67,23 @@ r1tile:
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r1more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
-	JMP     r1started
-
-r1more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-
-r1started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r1rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r1rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x04, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r1rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r1rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x04, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -131,10 +119,18 @@ r1stream:
 	LEAQ             (DI)(R12*4), DI
 
 r1rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r1ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r1next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r1ones
 
 r1quad:
 	VMOVUPS          (DI), Z4
@@ -163,6 +159,43 @@ r1one:
 	JNE              r1one
 
 r1sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r1last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r1first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+
+r1first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	JMP     r1next
+
+r1last:
+	CMPQ   (SP), $0x00000100
+	JLE    r1summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+
+r1summed:
 	VADDPS    Z1, Z0, Z0
 	VADDPS    Z2, Z0, Z0
 	VADDPS    Z3, Z0, Z0
@@ -202,38 +235,24 @@ r2tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r2more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	JMP     r2started
-
-r2more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-
-r2started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r2rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r2rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x04, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r2rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r2rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x04, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -273,10 +292,18 @@ r2stream:
 	LEAQ             (DI)(R12*4), DI
 
 r2rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r2ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r2next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r2ones
 
 r2quad:
 	VMOVUPS          (DI), Z8
@@ -310,6 +337,59 @@ r2one:
 	JNE              r2one
 
 r2sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r2last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r2first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+
+r2first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 256(R9)
+	VMOVUPS Z5, 320(R9)
+	VMOVUPS Z6, 384(R9)
+	VMOVUPS Z7, 448(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	JMP     r2next
+
+r2last:
+	CMPQ   (SP), $0x00000100
+	JLE    r2summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+
+r2summed:
 	VADDPS    Z2, Z0, Z0
 	VADDPS    Z3, Z1, Z1
 	VADDPS    Z4, Z0, Z0
@@ -363,41 +443,25 @@ r3tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r3more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	JMP     r3started
-
-r3more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	LEAQ      (SI)(DI*4), SI
-
-r3started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r3rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r3rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x04, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r3rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r3rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x04, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -441,10 +505,18 @@ r3stream:
 	LEAQ             (DI)(R12*4), DI
 
 r3rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r3ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r3next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r3ones
 
 r3quad:
 	PREFETCHT0       8192(DI)
@@ -488,6 +560,75 @@ r3one:
 	JNE              r3one
 
 r3sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r3last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r3first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r3first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 256(R9)
+	VMOVUPS Z5, 320(R9)
+	VMOVUPS Z6, 384(R9)
+	VMOVUPS Z7, 448(R9)
+	VMOVUPS Z8, 512(R9)
+	VMOVUPS Z9, 576(R9)
+	VMOVUPS Z10, 640(R9)
+	VMOVUPS Z11, 704(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r3next
+
+r3last:
+	CMPQ   (SP), $0x00000100
+	JLE    r3summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r3summed:
 	VADDPS    Z3, Z0, Z0
 	VADDPS    Z4, Z1, Z1
 	VADDPS    Z5, Z2, Z2
@@ -551,46 +692,28 @@ r4tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r4more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	JMP     r4started
-
-r4more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z3
-	LEAQ      (SI)(DI*4), SI
-
-r4started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r4rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r4rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x04, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r4rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r4rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x04, R13
 
 r4turn:
 	MOVQ $0x00000008, R11
@@ -646,10 +769,18 @@ r4stream:
 	LEAQ             (R8)(R13*4), R8
 
 r4rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r4ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r4next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r4ones
 
 r4quad:
 	PREFETCHT0       8192(R8)
@@ -700,6 +831,75 @@ r4one:
 	JNE              r4one
 
 r4sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r4last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r4first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r4first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VMOVUPS Z8, 512(R10)
+	VMOVUPS Z9, 576(R10)
+	VMOVUPS Z10, 640(R10)
+	VMOVUPS Z11, 704(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r4next
+
+r4last:
+	CMPQ   (SP), $0x00000100
+	JLE    r4summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r4summed:
 	VADDPS    Z4, Z0, Z0
 	VADDPS    Z5, Z1, Z1
 	VADDPS    Z6, Z2, Z2
@@ -767,49 +967,29 @@ r5tile:
 	VPXORD  Z7, Z7, Z7
 	VPXORD  Z8, Z8, Z8
 	VPXORD  Z9, Z9, Z9
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r5more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	JMP     r5started
-
-r5more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	LEAQ      (SI)(DI*4), SI
-
-r5started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r5rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r5rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x04, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r5rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r5rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x04, R13
 
 r5turn:
 	MOVQ $0x00000008, R11
@@ -869,10 +1049,18 @@ r5stream:
 	LEAQ             (R8)(R13*4), R8
 
 r5rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r5ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r5next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r5ones
 
 r5quad:
 	PREFETCHT0       8192(R8)
@@ -928,6 +1116,67 @@ r5one:
 	JNE              r5one
 
 r5sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r5last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r5first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+
+r5first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VMOVUPS Z8, 512(R10)
+	VMOVUPS Z9, 576(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	JMP     r5next
+
+r5last:
+	CMPQ   (SP), $0x00000100
+	JLE    r5summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+
+r5summed:
 	VADDPS    Z5, Z0, Z0
 	VADDPS    Z6, Z1, Z1
 	VADDPS    Z7, Z2, Z2
@@ -1001,9 +1250,6 @@ r6tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r6more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
@@ -1011,42 +1257,23 @@ r6tile:
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	JMP     r6started
-
-r6more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z5
-	LEAQ      (SI)(DI*4), SI
-
-r6started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r6rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r6rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x04, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r6rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r6rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x04, R13
 
 r6turn:
 	MOVQ $0x00000008, R11
@@ -1110,10 +1337,18 @@ r6stream:
 	LEAQ             (R8)(R13*4), R8
 
 r6rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r6ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r6next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r6ones
 
 r6quad:
 	PREFETCHT0       8192(R8)
@@ -1174,6 +1409,75 @@ r6one:
 	JNE              r6one
 
 r6sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r6last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r6first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r6first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VMOVUPS Z8, 512(R10)
+	VMOVUPS Z9, 576(R10)
+	VMOVUPS Z10, 640(R10)
+	VMOVUPS Z11, 704(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r6next
+
+r6last:
+	CMPQ   (SP), $0x00000100
+	JLE    r6summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r6summed:
 	VADDPS    Z6, Z0, Z0
 	VADDPS    Z7, Z1, Z1
 	VADDPS    Z8, Z2, Z2
@@ -1250,9 +1554,6 @@ r7:
 	SHLQ $0x02, CX
 
 r7tile:
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r7more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
@@ -1261,46 +1562,25 @@ r7tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	JMP     r7started
-
-r7more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z6
-	LEAQ      (SI)(DI*4), SI
-
-r7started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	LEAQ  (DI)(CX*2), R8
-	ADDQ  CX, R8
-	MOVQ  b+40(FP), R9
-	MOVQ  k+32(FP), R10
-	MOVQ  aheadStep+96(FP), R11
-	MOVB  inTurn+117(FP), R11
-	TESTB R11, R11
-	JEQ   r7rest
-	MOVQ  R10, R11
-	ANDQ  $0x1f, R10
-	SHRQ  $0x05, R11
-	JEQ   r7rest
-	MOVQ  R11, R13
-	SHLQ  $0x04, R13
-	MOVQ  R13, R14
-	SHLQ  $0x04, R14
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	MOVQ    b+40(FP), R9
+	MOVQ    k+32(FP), R10
+	MOVQ    aheadStep+96(FP), R11
+	MOVB    inTurn+116(FP), R11
+	TESTB   R11, R11
+	JEQ     r7rest
+	MOVQ    R10, R11
+	ANDQ    $0x1f, R10
+	SHRQ    $0x05, R11
+	JEQ     r7rest
+	MOVQ    R11, R13
+	SHLQ    $0x04, R13
+	MOVQ    R13, R14
+	SHLQ    $0x04, R14
 
 r7turn:
 	MOVQ $0x00000008, R12
@@ -1376,10 +1656,18 @@ r7stream:
 	LEAQ             (R9)(R14*4), R9
 
 r7rest:
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
-	JEQ  r7ones
+	MOVQ R10, (SP)
+	MOVQ R10, 8(SP)
+
+r7next:
+	MOVQ    $0x00000100, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R10, 8(SP)
+	MOVQ    R10, R11
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R11
+	JEQ     r7ones
 
 r7quad:
 	PREFETCHT0       8192(R9)
@@ -1447,6 +1735,55 @@ r7one:
 	JNE              r7one
 
 r7sum:
+	MOVQ   8(SP), R10
+	TESTQ  R10, R10
+	JEQ    r7last
+	LEAQ   256(R10), R11
+	CMPQ   R11, (SP)
+	JEQ    r7first
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Z0, Z0
+	VADDPS 64(R11), Z1, Z1
+	VADDPS 128(R11), Z2, Z2
+	VADDPS 192(R11), Z3, Z3
+	VADDPS 256(R11), Z4, Z4
+	VADDPS 320(R11), Z5, Z5
+	VADDPS 384(R11), Z6, Z6
+
+r7first:
+	LEAQ    79(SP), R11
+	ANDQ    $-64, R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, 64(R11)
+	VMOVUPS Z2, 128(R11)
+	VMOVUPS Z3, 192(R11)
+	VMOVUPS Z4, 256(R11)
+	VMOVUPS Z5, 320(R11)
+	VMOVUPS Z6, 384(R11)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	JMP     r7next
+
+r7last:
+	CMPQ   (SP), $0x00000100
+	JLE    r7summed
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Z0, Z0
+	VADDPS 64(R11), Z1, Z1
+	VADDPS 128(R11), Z2, Z2
+	VADDPS 192(R11), Z3, Z3
+	VADDPS 256(R11), Z4, Z4
+	VADDPS 320(R11), Z5, Z5
+	VADDPS 384(R11), Z6, Z6
+
+r7summed:
 	TESTQ     BX, BX
 	JEQ       r7clamp
 	MOVQ      ldres+80(FP), SI
@@ -1525,9 +1862,6 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r8more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -1555,67 +1889,26 @@ r8tile:
 	VMOVAPS    Z0, Z5
 	VMOVAPS    Z0, Z6
 	VMOVAPS    Z0, Z7
-	JMP        r8started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	MOVQ       b+40(FP), R10
+	MOVQ       k+32(FP), R11
+	MOVQ       aheadStep+96(FP), R13
+	MOVQ       R11, (SP)
+	MOVQ       R11, 8(SP)
 
-r8more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-
-r8started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+32(FP), R11
-	MOVQ aheadStep+96(FP), R13
-	MOVQ R11, R12
-	ANDQ $0x03, R11
-	SHRQ $0x02, R12
-	JEQ  r8ones
+r8next:
+	MOVQ    $0x00000100, R12
+	CMPQ    R11, R12
+	CMOVQGT R12, R11
+	SUBQ    R11, 8(SP)
+	MOVQ    R11, R12
+	ANDQ    $0x03, R11
+	SHRQ    $0x02, R12
+	JEQ     r8ones
 
 r8quad:
 	PREFETCHT1       (SI)
@@ -1691,6 +1984,59 @@ r8one:
 	JNE              r8one
 
 r8sum:
+	MOVQ   8(SP), R11
+	TESTQ  R11, R11
+	JEQ    r8last
+	LEAQ   256(R11), R12
+	CMPQ   R12, (SP)
+	JEQ    r8first
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+
+r8first:
+	LEAQ    79(SP), R12
+	ANDQ    $-64, R12
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, 64(R12)
+	VMOVUPS Z2, 128(R12)
+	VMOVUPS Z3, 192(R12)
+	VMOVUPS Z4, 256(R12)
+	VMOVUPS Z5, 320(R12)
+	VMOVUPS Z6, 384(R12)
+	VMOVUPS Z7, 448(R12)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	JMP     r8next
+
+r8last:
+	CMPQ   (SP), $0x00000100
+	JLE    r8summed
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+
+r8summed:
 	TESTQ     BX, BX
 	JEQ       r8clamp
 	MOVQ      ldres+80(FP), DI
@@ -1777,9 +2123,6 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r9more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -1810,72 +2153,26 @@ r9tile:
 	VMOVAPS    Z0, Z6
 	VMOVAPS    Z0, Z7
 	VMOVAPS    Z0, Z8
-	JMP        r9started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	MOVQ       b+40(FP), R10
+	MOVQ       k+32(FP), R11
+	MOVQ       aheadStep+96(FP), R13
+	MOVQ       R11, (SP)
+	MOVQ       R11, 8(SP)
 
-r9more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-
-r9started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+32(FP), R11
-	MOVQ aheadStep+96(FP), R13
-	MOVQ R11, R12
-	ANDQ $0x03, R11
-	SHRQ $0x02, R12
-	JEQ  r9ones
+r9next:
+	MOVQ    $0x00000100, R12
+	CMPQ    R11, R12
+	CMOVQGT R12, R11
+	SUBQ    R11, 8(SP)
+	MOVQ    R11, R12
+	ANDQ    $0x03, R11
+	SHRQ    $0x02, R12
+	JEQ     r9ones
 
 r9quad:
 	PREFETCHT1       (SI)
@@ -1956,6 +2253,63 @@ r9one:
 	JNE              r9one
 
 r9sum:
+	MOVQ   8(SP), R11
+	TESTQ  R11, R11
+	JEQ    r9last
+	LEAQ   256(R11), R12
+	CMPQ   R12, (SP)
+	JEQ    r9first
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+
+r9first:
+	LEAQ    79(SP), R12
+	ANDQ    $-64, R12
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, 64(R12)
+	VMOVUPS Z2, 128(R12)
+	VMOVUPS Z3, 192(R12)
+	VMOVUPS Z4, 256(R12)
+	VMOVUPS Z5, 320(R12)
+	VMOVUPS Z6, 384(R12)
+	VMOVUPS Z7, 448(R12)
+	VMOVUPS Z8, 512(R12)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	JMP     r9next
+
+r9last:
+	CMPQ   (SP), $0x00000100
+	JLE    r9summed
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+
+r9summed:
 	TESTQ     BX, BX
 	JEQ       r9clamp
 	MOVQ      ldres+80(FP), DI
@@ -2050,9 +2404,6 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r10more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -2086,79 +2437,28 @@ r10tile:
 	VMOVAPS    Z0, Z7
 	VMOVAPS    Z0, Z8
 	VMOVAPS    Z0, Z9
-	JMP        r10started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r10more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z9
-	LEAQ       (DI)(R8*4), DI
-
-r10started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r10ones
+r10next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r10ones
 
 r10quad:
 	PREFETCHT1       (SI)
@@ -2246,6 +2546,67 @@ r10one:
 	JNE              r10one
 
 r10sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r10last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r10first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+
+r10first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	JMP     r10next
+
+r10last:
+	CMPQ   (SP), $0x00000100
+	JLE    r10summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+
+r10summed:
 	TESTQ     BX, BX
 	JEQ       r10clamp
 	MOVQ      ldres+80(FP), DI
@@ -2348,9 +2709,6 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r11more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -2387,84 +2745,28 @@ r11tile:
 	VMOVAPS    Z0, Z8
 	VMOVAPS    Z0, Z9
 	VMOVAPS    Z0, Z10
-	JMP        r11started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r11more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	LEAQ       (DI)(R8*4), DI
-
-r11started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r11ones
+r11next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r11ones
 
 r11quad:
 	PREFETCHT1       (SI)
@@ -2557,6 +2859,71 @@ r11one:
 	JNE              r11one
 
 r11sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r11last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r11first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+
+r11first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VMOVUPS Z10, 640(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	JMP     r11next
+
+r11last:
+	CMPQ   (SP), $0x00000100
+	JLE    r11summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+
+r11summed:
 	TESTQ     BX, BX
 	JEQ       r11clamp
 	MOVQ      ldres+80(FP), DI
@@ -2667,9 +3034,6 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r12more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -2709,89 +3073,28 @@ r12tile:
 	VMOVAPS    Z0, Z9
 	VMOVAPS    Z0, Z10
 	VMOVAPS    Z0, Z11
-	JMP        r12started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r12more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z11
-	LEAQ       (DI)(R8*4), DI
-
-r12started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r12ones
+r12next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r12ones
 
 r12quad:
 	PREFETCHT1       (SI)
@@ -2889,6 +3192,75 @@ r12one:
 	JNE              r12one
 
 r12sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r12last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r12first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+
+r12first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VMOVUPS Z10, 640(R13)
+	VMOVUPS Z11, 704(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r12next
+
+r12last:
+	CMPQ   (SP), $0x00000100
+	JLE    r12summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+
+r12summed:
 	TESTQ     BX, BX
 	JEQ       r12clamp
 	MOVQ      ldres+80(FP), DI
@@ -3007,9 +3379,6 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r13more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -3052,96 +3421,30 @@ r13tile:
 	VMOVAPS    Z0, Z10
 	VMOVAPS    Z0, Z11
 	VMOVAPS    Z0, Z12
-	JMP        r13started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	LEAQ       (R10)(CX*2), R11
+	ADDQ       CX, R11
+	MOVQ       b+40(FP), R12
+	MOVQ       k+32(FP), R13
+	MOVQ       aheadStep+96(FP), R15
+	MOVQ       R13, (SP)
+	MOVQ       R13, 8(SP)
 
-r13more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	LEAQ       (DI)(R8*4), DI
-
-r13started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	LEAQ (R10)(CX*2), R11
-	ADDQ CX, R11
-	MOVQ b+40(FP), R12
-	MOVQ k+32(FP), R13
-	MOVQ aheadStep+96(FP), R15
-	MOVQ R13, R14
-	ANDQ $0x03, R13
-	SHRQ $0x02, R14
-	JEQ  r13ones
+r13next:
+	MOVQ    $0x00000100, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	SUBQ    R13, 8(SP)
+	MOVQ    R13, R14
+	ANDQ    $0x03, R13
+	SHRQ    $0x02, R14
+	JEQ     r13ones
 
 r13quad:
 	PREFETCHT1       (SI)
@@ -3246,6 +3549,79 @@ r13one:
 	JNE              r13one
 
 r13sum:
+	MOVQ   8(SP), R13
+	TESTQ  R13, R13
+	JEQ    r13last
+	LEAQ   256(R13), R14
+	CMPQ   R14, (SP)
+	JEQ    r13first
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+
+r13first:
+	LEAQ    79(SP), R14
+	ANDQ    $-64, R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z2, 128(R14)
+	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z4, 256(R14)
+	VMOVUPS Z5, 320(R14)
+	VMOVUPS Z6, 384(R14)
+	VMOVUPS Z7, 448(R14)
+	VMOVUPS Z8, 512(R14)
+	VMOVUPS Z9, 576(R14)
+	VMOVUPS Z10, 640(R14)
+	VMOVUPS Z11, 704(R14)
+	VMOVUPS Z12, 768(R14)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	JMP     r13next
+
+r13last:
+	CMPQ   (SP), $0x00000100
+	JLE    r13summed
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+
+r13summed:
 	TESTQ     BX, BX
 	JEQ       r13clamp
 	MOVQ      ldres+80(FP), DI
@@ -3372,9 +3748,6 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r14more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -3420,101 +3793,30 @@ r14tile:
 	VMOVAPS    Z0, Z11
 	VMOVAPS    Z0, Z12
 	VMOVAPS    Z0, Z13
-	JMP        r14started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	LEAQ       (R10)(CX*2), R11
+	ADDQ       CX, R11
+	MOVQ       b+40(FP), R12
+	MOVQ       k+32(FP), R13
+	MOVQ       aheadStep+96(FP), R15
+	MOVQ       R13, (SP)
+	MOVQ       R13, 8(SP)
 
-r14more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z13
-	LEAQ       (DI)(R8*4), DI
-
-r14started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	LEAQ (R10)(CX*2), R11
-	ADDQ CX, R11
-	MOVQ b+40(FP), R12
-	MOVQ k+32(FP), R13
-	MOVQ aheadStep+96(FP), R15
-	MOVQ R13, R14
-	ANDQ $0x03, R13
-	SHRQ $0x02, R14
-	JEQ  r14ones
+r14next:
+	MOVQ    $0x00000100, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	SUBQ    R13, 8(SP)
+	MOVQ    R13, R14
+	ANDQ    $0x03, R13
+	SHRQ    $0x02, R14
+	JEQ     r14ones
 
 r14quad:
 	PREFETCHT1       (SI)
@@ -3624,6 +3926,83 @@ r14one:
 	JNE              r14one
 
 r14sum:
+	MOVQ   8(SP), R13
+	TESTQ  R13, R13
+	JEQ    r14last
+	LEAQ   256(R13), R14
+	CMPQ   R14, (SP)
+	JEQ    r14first
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+
+r14first:
+	LEAQ    79(SP), R14
+	ANDQ    $-64, R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z2, 128(R14)
+	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z4, 256(R14)
+	VMOVUPS Z5, 320(R14)
+	VMOVUPS Z6, 384(R14)
+	VMOVUPS Z7, 448(R14)
+	VMOVUPS Z8, 512(R14)
+	VMOVUPS Z9, 576(R14)
+	VMOVUPS Z10, 640(R14)
+	VMOVUPS Z11, 704(R14)
+	VMOVUPS Z12, 768(R14)
+	VMOVUPS Z13, 832(R14)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	JMP     r14next
+
+r14last:
+	CMPQ   (SP), $0x00000100
+	JLE    r14summed
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+
+r14summed:
 	TESTQ     BX, BX
 	JEQ       r14clamp
 	MOVQ      ldres+80(FP), DI
@@ -3749,9 +4128,9 @@ r14clamp:
 	VZEROUPPER
 	RET
 
-// func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·gemm32AVX512(SB), NOSPLIT, $0-118
+// func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gemm32AVX512(SB), $1872-117
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -3797,37 +4176,24 @@ r1tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r1more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	JMP     r1started
-
-r1more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-
-r1started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r1rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r1rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x05, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r1rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r1rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x05, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -3875,10 +4241,18 @@ r1stream:
 	LEAQ         (DI)(R12*4), DI
 
 r1rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r1ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r1next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r1ones
 
 r1quad:
 	VMOVUPS      (DI), Z8
@@ -3922,6 +4296,59 @@ r1one:
 	JNE          r1one
 
 r1sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r1last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r1first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+
+r1first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 256(R9)
+	VMOVUPS Z5, 320(R9)
+	VMOVUPS Z6, 384(R9)
+	VMOVUPS Z7, 448(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	JMP     r1next
+
+r1last:
+	CMPQ   (SP), $0x00000100
+	JLE    r1summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+
+r1summed:
 	VADDPS    Z2, Z0, Z0
 	VADDPS    Z3, Z1, Z1
 	VADDPS    Z4, Z0, Z0
@@ -3971,42 +4398,26 @@ r2tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r2more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z1, Z3
-	JMP     r2started
-
-r2more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-
-r2started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r2rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r2rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x05, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r2rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r2rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x05, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -4066,10 +4477,18 @@ r2stream:
 	LEAQ         (DI)(R12*4), DI
 
 r2rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r2ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r2next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r2ones
 
 r2quad:
 	VMOVUPS      (DI), Z12
@@ -4128,6 +4547,75 @@ r2one:
 	JNE          r2one
 
 r2sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r2last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r2first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r2first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 256(R9)
+	VMOVUPS Z5, 320(R9)
+	VMOVUPS Z6, 384(R9)
+	VMOVUPS Z7, 448(R9)
+	VMOVUPS Z8, 512(R9)
+	VMOVUPS Z9, 576(R9)
+	VMOVUPS Z10, 640(R9)
+	VMOVUPS Z11, 704(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r2next
+
+r2last:
+	CMPQ   (SP), $0x00000100
+	JLE    r2summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r2summed:
 	VADDPS    Z4, Z0, Z0
 	VADDPS    Z5, Z1, Z1
 	VADDPS    Z6, Z2, Z2
@@ -4190,9 +4678,6 @@ r3tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r3more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
@@ -4200,37 +4685,21 @@ r3tile:
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z1, Z3
 	VMOVAPS Z1, Z5
-	JMP     r3started
-
-r3more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	VMOVUPS.Z 64(SI), K2, Z5
-	LEAQ      (SI)(DI*4), SI
-
-r3started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r3rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r3rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x05, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r3rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r3rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x05, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -4302,10 +4771,18 @@ r3stream:
 	LEAQ         (DI)(R12*4), DI
 
 r3rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r3ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r3next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r3ones
 
 r3quad:
 	PREFETCHT0   8192(DI)
@@ -4389,6 +4866,75 @@ r3one:
 	JNE          r3one
 
 r3sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r3last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r3first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r3first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 256(R9)
+	VMOVUPS Z5, 320(R9)
+	VMOVUPS Z6, 384(R9)
+	VMOVUPS Z7, 448(R9)
+	VMOVUPS Z8, 512(R9)
+	VMOVUPS Z9, 576(R9)
+	VMOVUPS Z10, 640(R9)
+	VMOVUPS Z11, 704(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r3next
+
+r3last:
+	CMPQ   (SP), $0x00000100
+	JLE    r3summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r3summed:
 	VADDPS    Z6, Z0, Z0
 	VADDPS    Z7, Z1, Z1
 	VADDPS    Z8, Z2, Z2
@@ -4456,9 +5002,6 @@ r4:
 	SHLQ $0x02, CX
 
 r4tile:
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r4more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
@@ -4468,42 +5011,23 @@ r4tile:
 	VMOVAPS Z1, Z3
 	VMOVAPS Z1, Z5
 	VMOVAPS Z1, Z7
-	JMP     r4started
-
-r4more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	VMOVUPS.Z 64(SI), K2, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z6
-	VMOVUPS.Z 64(SI), K2, Z7
-	LEAQ      (SI)(DI*4), SI
-
-r4started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r4rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r4rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x05, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r4rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r4rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x05, R13
 
 r4turn:
 	MOVQ $0x00000008, R11
@@ -4595,10 +5119,18 @@ r4stream:
 	LEAQ         (R8)(R13*4), R8
 
 r4rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r4ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r4next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r4ones
 
 r4quad:
 	PREFETCHT0   8192(R8)
@@ -4699,6 +5231,59 @@ r4one:
 	JNE          r4one
 
 r4sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r4last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r4first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+
+r4first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	JMP     r4next
+
+r4last:
+	CMPQ   (SP), $0x00000100
+	JLE    r4summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+
+r4summed:
 	TESTQ     BX, BX
 	JEQ       r4clamp
 	MOVQ      ldres+80(FP), SI
@@ -4773,9 +5358,6 @@ r5:
 	SHLQ $0x02, CX
 
 r5tile:
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r5more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
@@ -4787,45 +5369,23 @@ r5tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z1, Z7
 	VMOVAPS Z1, Z9
-	JMP     r5started
-
-r5more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	VMOVUPS.Z 64(SI), K2, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z6
-	VMOVUPS.Z 64(SI), K2, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
-	VMOVUPS.Z 64(SI), K2, Z9
-	LEAQ      (SI)(DI*4), SI
-
-r5started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r5rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r5rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x05, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r5rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r5rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x05, R13
 
 r5turn:
 	MOVQ $0x00000008, R11
@@ -4929,10 +5489,18 @@ r5stream:
 	LEAQ         (R8)(R13*4), R8
 
 r5rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r5ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r5next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r5ones
 
 r5quad:
 	PREFETCHT0   8192(R8)
@@ -5048,6 +5616,67 @@ r5one:
 	JNE          r5one
 
 r5sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r5last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r5first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+
+r5first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VMOVUPS Z8, 512(R10)
+	VMOVUPS Z9, 576(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	JMP     r5next
+
+r5last:
+	CMPQ   (SP), $0x00000100
+	JLE    r5summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+
+r5summed:
 	TESTQ     BX, BX
 	JEQ       r5clamp
 	MOVQ      ldres+80(FP), SI
@@ -5135,9 +5764,6 @@ r6:
 	SHLQ $0x02, CX
 
 r6tile:
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r6more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
@@ -5151,48 +5777,23 @@ r6tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z1, Z9
 	VMOVAPS Z1, Z11
-	JMP     r6started
-
-r6more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	VMOVUPS.Z 64(SI), K2, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z6
-	VMOVUPS.Z 64(SI), K2, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
-	VMOVUPS.Z 64(SI), K2, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
-	VMOVUPS.Z 64(SI), K2, Z11
-	LEAQ      (SI)(DI*4), SI
-
-r6started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r6rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r6rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x05, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r6rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r6rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x05, R13
 
 r6turn:
 	MOVQ $0x00000008, R11
@@ -5308,10 +5909,18 @@ r6stream:
 	LEAQ         (R8)(R13*4), R8
 
 r6rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r6ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r6next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r6ones
 
 r6quad:
 	PREFETCHT0   8192(R8)
@@ -5442,6 +6051,75 @@ r6one:
 	JNE          r6one
 
 r6sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r6last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r6first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r6first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VMOVUPS Z8, 512(R10)
+	VMOVUPS Z9, 576(R10)
+	VMOVUPS Z10, 640(R10)
+	VMOVUPS Z11, 704(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r6next
+
+r6last:
+	CMPQ   (SP), $0x00000100
+	JLE    r6summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r6summed:
 	TESTQ     BX, BX
 	JEQ       r6clamp
 	MOVQ      ldres+80(FP), SI
@@ -5542,9 +6220,6 @@ r7:
 	SHLQ $0x02, CX
 
 r7tile:
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r7more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
@@ -5560,53 +6235,25 @@ r7tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z1, Z11
 	VMOVAPS Z1, Z13
-	JMP     r7started
-
-r7more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	VMOVUPS.Z 64(SI), K2, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z6
-	VMOVUPS.Z 64(SI), K2, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
-	VMOVUPS.Z 64(SI), K2, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
-	VMOVUPS.Z 64(SI), K2, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
-	VMOVUPS.Z 64(SI), K2, Z13
-	LEAQ      (SI)(DI*4), SI
-
-r7started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	LEAQ  (DI)(CX*2), R8
-	ADDQ  CX, R8
-	MOVQ  b+40(FP), R9
-	MOVQ  k+32(FP), R10
-	MOVQ  aheadStep+96(FP), R11
-	MOVB  inTurn+117(FP), R11
-	TESTB R11, R11
-	JEQ   r7rest
-	MOVQ  R10, R11
-	ANDQ  $0x1f, R10
-	SHRQ  $0x05, R11
-	JEQ   r7rest
-	MOVQ  R11, R13
-	SHLQ  $0x04, R13
-	MOVQ  R13, R14
-	SHLQ  $0x05, R14
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	MOVQ    b+40(FP), R9
+	MOVQ    k+32(FP), R10
+	MOVQ    aheadStep+96(FP), R11
+	MOVB    inTurn+116(FP), R11
+	TESTB   R11, R11
+	JEQ     r7rest
+	MOVQ    R10, R11
+	ANDQ    $0x1f, R10
+	SHRQ    $0x05, R11
+	JEQ     r7rest
+	MOVQ    R11, R13
+	SHLQ    $0x04, R13
+	MOVQ    R13, R14
+	SHLQ    $0x05, R14
 
 r7turn:
 	MOVQ $0x00000008, R12
@@ -5742,10 +6389,18 @@ r7stream:
 	LEAQ         (R9)(R14*4), R9
 
 r7rest:
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
-	JEQ  r7ones
+	MOVQ R10, (SP)
+	MOVQ R10, 8(SP)
+
+r7next:
+	MOVQ    $0x00000100, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R10, 8(SP)
+	MOVQ    R10, R11
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R11
+	JEQ     r7ones
 
 r7quad:
 	PREFETCHT0   8192(R9)
@@ -5893,6 +6548,83 @@ r7one:
 	JNE          r7one
 
 r7sum:
+	MOVQ   8(SP), R10
+	TESTQ  R10, R10
+	JEQ    r7last
+	LEAQ   256(R10), R11
+	CMPQ   R11, (SP)
+	JEQ    r7first
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Z0, Z0
+	VADDPS 64(R11), Z1, Z1
+	VADDPS 128(R11), Z2, Z2
+	VADDPS 192(R11), Z3, Z3
+	VADDPS 256(R11), Z4, Z4
+	VADDPS 320(R11), Z5, Z5
+	VADDPS 384(R11), Z6, Z6
+	VADDPS 448(R11), Z7, Z7
+	VADDPS 512(R11), Z8, Z8
+	VADDPS 576(R11), Z9, Z9
+	VADDPS 640(R11), Z10, Z10
+	VADDPS 704(R11), Z11, Z11
+	VADDPS 768(R11), Z12, Z12
+	VADDPS 832(R11), Z13, Z13
+
+r7first:
+	LEAQ    79(SP), R11
+	ANDQ    $-64, R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, 64(R11)
+	VMOVUPS Z2, 128(R11)
+	VMOVUPS Z3, 192(R11)
+	VMOVUPS Z4, 256(R11)
+	VMOVUPS Z5, 320(R11)
+	VMOVUPS Z6, 384(R11)
+	VMOVUPS Z7, 448(R11)
+	VMOVUPS Z8, 512(R11)
+	VMOVUPS Z9, 576(R11)
+	VMOVUPS Z10, 640(R11)
+	VMOVUPS Z11, 704(R11)
+	VMOVUPS Z12, 768(R11)
+	VMOVUPS Z13, 832(R11)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	JMP     r7next
+
+r7last:
+	CMPQ   (SP), $0x00000100
+	JLE    r7summed
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Z0, Z0
+	VADDPS 64(R11), Z1, Z1
+	VADDPS 128(R11), Z2, Z2
+	VADDPS 192(R11), Z3, Z3
+	VADDPS 256(R11), Z4, Z4
+	VADDPS 320(R11), Z5, Z5
+	VADDPS 384(R11), Z6, Z6
+	VADDPS 448(R11), Z7, Z7
+	VADDPS 512(R11), Z8, Z8
+	VADDPS 576(R11), Z9, Z9
+	VADDPS 640(R11), Z10, Z10
+	VADDPS 704(R11), Z11, Z11
+	VADDPS 768(R11), Z12, Z12
+	VADDPS 832(R11), Z13, Z13
+
+r7summed:
 	TESTQ     BX, BX
 	JEQ       r7clamp
 	MOVQ      ldres+80(FP), SI
@@ -6006,9 +6738,6 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r8more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -6052,83 +6781,26 @@ r8tile:
 	VMOVAPS    Z1, Z11
 	VMOVAPS    Z1, Z13
 	VMOVAPS    Z1, Z15
-	JMP        r8started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	MOVQ       b+40(FP), R10
+	MOVQ       k+32(FP), R11
+	MOVQ       aheadStep+96(FP), R13
+	MOVQ       R11, (SP)
+	MOVQ       R11, 8(SP)
 
-r8more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-
-r8started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+32(FP), R11
-	MOVQ aheadStep+96(FP), R13
-	MOVQ R11, R12
-	ANDQ $0x03, R11
-	SHRQ $0x02, R12
-	JEQ  r8ones
+r8next:
+	MOVQ    $0x00000100, R12
+	CMPQ    R11, R12
+	CMOVQGT R12, R11
+	SUBQ    R11, 8(SP)
+	MOVQ    R11, R12
+	ANDQ    $0x03, R11
+	SHRQ    $0x02, R12
+	JEQ     r8ones
 
 r8quad:
 	PREFETCHT1   (SI)
@@ -6297,6 +6969,91 @@ r8one:
 	JNE          r8one
 
 r8sum:
+	MOVQ   8(SP), R11
+	TESTQ  R11, R11
+	JEQ    r8last
+	LEAQ   256(R11), R12
+	CMPQ   R12, (SP)
+	JEQ    r8first
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+	VADDPS 576(R12), Z9, Z9
+	VADDPS 640(R12), Z10, Z10
+	VADDPS 704(R12), Z11, Z11
+	VADDPS 768(R12), Z12, Z12
+	VADDPS 832(R12), Z13, Z13
+	VADDPS 896(R12), Z14, Z14
+	VADDPS 960(R12), Z15, Z15
+
+r8first:
+	LEAQ    79(SP), R12
+	ANDQ    $-64, R12
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, 64(R12)
+	VMOVUPS Z2, 128(R12)
+	VMOVUPS Z3, 192(R12)
+	VMOVUPS Z4, 256(R12)
+	VMOVUPS Z5, 320(R12)
+	VMOVUPS Z6, 384(R12)
+	VMOVUPS Z7, 448(R12)
+	VMOVUPS Z8, 512(R12)
+	VMOVUPS Z9, 576(R12)
+	VMOVUPS Z10, 640(R12)
+	VMOVUPS Z11, 704(R12)
+	VMOVUPS Z12, 768(R12)
+	VMOVUPS Z13, 832(R12)
+	VMOVUPS Z14, 896(R12)
+	VMOVUPS Z15, 960(R12)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	JMP     r8next
+
+r8last:
+	CMPQ   (SP), $0x00000100
+	JLE    r8summed
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+	VADDPS 576(R12), Z9, Z9
+	VADDPS 640(R12), Z10, Z10
+	VADDPS 704(R12), Z11, Z11
+	VADDPS 768(R12), Z12, Z12
+	VADDPS 832(R12), Z13, Z13
+	VADDPS 896(R12), Z14, Z14
+	VADDPS 960(R12), Z15, Z15
+
+r8summed:
 	TESTQ     BX, BX
 	JEQ       r8clamp
 	MOVQ      ldres+80(FP), DI
@@ -6423,9 +7180,6 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r9more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -6474,90 +7228,26 @@ r9tile:
 	VMOVAPS    Z1, Z13
 	VMOVAPS    Z1, Z15
 	VMOVAPS    Z1, Z17
-	JMP        r9started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	MOVQ       b+40(FP), R10
+	MOVQ       k+32(FP), R11
+	MOVQ       aheadStep+96(FP), R13
+	MOVQ       R11, (SP)
+	MOVQ       R11, 8(SP)
 
-r9more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-
-r9started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+32(FP), R11
-	MOVQ aheadStep+96(FP), R13
-	MOVQ R11, R12
-	ANDQ $0x03, R11
-	SHRQ $0x02, R12
-	JEQ  r9ones
+r9next:
+	MOVQ    $0x00000100, R12
+	CMPQ    R11, R12
+	CMOVQGT R12, R11
+	SUBQ    R11, 8(SP)
+	MOVQ    R11, R12
+	ANDQ    $0x03, R11
+	SHRQ    $0x02, R12
+	JEQ     r9ones
 
 r9quad:
 	PREFETCHT1   (SI)
@@ -6741,6 +7431,99 @@ r9one:
 	JNE          r9one
 
 r9sum:
+	MOVQ   8(SP), R11
+	TESTQ  R11, R11
+	JEQ    r9last
+	LEAQ   256(R11), R12
+	CMPQ   R12, (SP)
+	JEQ    r9first
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+	VADDPS 576(R12), Z9, Z9
+	VADDPS 640(R12), Z10, Z10
+	VADDPS 704(R12), Z11, Z11
+	VADDPS 768(R12), Z12, Z12
+	VADDPS 832(R12), Z13, Z13
+	VADDPS 896(R12), Z14, Z14
+	VADDPS 960(R12), Z15, Z15
+	VADDPS 1024(R12), Z16, Z16
+	VADDPS 1088(R12), Z17, Z17
+
+r9first:
+	LEAQ    79(SP), R12
+	ANDQ    $-64, R12
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, 64(R12)
+	VMOVUPS Z2, 128(R12)
+	VMOVUPS Z3, 192(R12)
+	VMOVUPS Z4, 256(R12)
+	VMOVUPS Z5, 320(R12)
+	VMOVUPS Z6, 384(R12)
+	VMOVUPS Z7, 448(R12)
+	VMOVUPS Z8, 512(R12)
+	VMOVUPS Z9, 576(R12)
+	VMOVUPS Z10, 640(R12)
+	VMOVUPS Z11, 704(R12)
+	VMOVUPS Z12, 768(R12)
+	VMOVUPS Z13, 832(R12)
+	VMOVUPS Z14, 896(R12)
+	VMOVUPS Z15, 960(R12)
+	VMOVUPS Z16, 1024(R12)
+	VMOVUPS Z17, 1088(R12)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	JMP     r9next
+
+r9last:
+	CMPQ   (SP), $0x00000100
+	JLE    r9summed
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+	VADDPS 576(R12), Z9, Z9
+	VADDPS 640(R12), Z10, Z10
+	VADDPS 704(R12), Z11, Z11
+	VADDPS 768(R12), Z12, Z12
+	VADDPS 832(R12), Z13, Z13
+	VADDPS 896(R12), Z14, Z14
+	VADDPS 960(R12), Z15, Z15
+	VADDPS 1024(R12), Z16, Z16
+	VADDPS 1088(R12), Z17, Z17
+
+r9summed:
 	TESTQ     BX, BX
 	JEQ       r9clamp
 	MOVQ      ldres+80(FP), DI
@@ -6880,9 +7663,6 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r10more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -6936,99 +7716,28 @@ r10tile:
 	VMOVAPS    Z1, Z15
 	VMOVAPS    Z1, Z17
 	VMOVAPS    Z1, Z19
-	JMP        r10started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r10more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z18
-	VMOVUPS.Z  64(DI), K2, Z19
-	LEAQ       (DI)(R8*4), DI
-
-r10started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r10ones
+r10next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r10ones
 
 r10quad:
 	PREFETCHT1   (SI)
@@ -7229,6 +7938,107 @@ r10one:
 	JNE          r10one
 
 r10sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r10last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r10first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+
+r10first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VMOVUPS Z10, 640(R13)
+	VMOVUPS Z11, 704(R13)
+	VMOVUPS Z12, 768(R13)
+	VMOVUPS Z13, 832(R13)
+	VMOVUPS Z14, 896(R13)
+	VMOVUPS Z15, 960(R13)
+	VMOVUPS Z16, 1024(R13)
+	VMOVUPS Z17, 1088(R13)
+	VMOVUPS Z18, 1152(R13)
+	VMOVUPS Z19, 1216(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	JMP     r10next
+
+r10last:
+	CMPQ   (SP), $0x00000100
+	JLE    r10summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+
+r10summed:
 	TESTQ     BX, BX
 	JEQ       r10clamp
 	MOVQ      ldres+80(FP), DI
@@ -7381,9 +8191,6 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r11more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -7442,106 +8249,28 @@ r11tile:
 	VMOVAPS    Z1, Z17
 	VMOVAPS    Z1, Z19
 	VMOVAPS    Z1, Z21
-	JMP        r11started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r11more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z18
-	VMOVUPS.Z  64(DI), K2, Z19
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z20
-	VMOVUPS.Z  64(DI), K2, Z21
-	LEAQ       (DI)(R8*4), DI
-
-r11started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r11ones
+r11next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r11ones
 
 r11quad:
 	PREFETCHT1   (SI)
@@ -7757,6 +8486,115 @@ r11one:
 	JNE          r11one
 
 r11sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r11last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r11first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+	VADDPS 1280(R13), Z20, Z20
+	VADDPS 1344(R13), Z21, Z21
+
+r11first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VMOVUPS Z10, 640(R13)
+	VMOVUPS Z11, 704(R13)
+	VMOVUPS Z12, 768(R13)
+	VMOVUPS Z13, 832(R13)
+	VMOVUPS Z14, 896(R13)
+	VMOVUPS Z15, 960(R13)
+	VMOVUPS Z16, 1024(R13)
+	VMOVUPS Z17, 1088(R13)
+	VMOVUPS Z18, 1152(R13)
+	VMOVUPS Z19, 1216(R13)
+	VMOVUPS Z20, 1280(R13)
+	VMOVUPS Z21, 1344(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	JMP     r11next
+
+r11last:
+	CMPQ   (SP), $0x00000100
+	JLE    r11summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+	VADDPS 1280(R13), Z20, Z20
+	VADDPS 1344(R13), Z21, Z21
+
+r11summed:
 	TESTQ     BX, BX
 	JEQ       r11clamp
 	MOVQ      ldres+80(FP), DI
@@ -7922,9 +8760,6 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r12more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -7988,113 +8823,28 @@ r12tile:
 	VMOVAPS    Z1, Z19
 	VMOVAPS    Z1, Z21
 	VMOVAPS    Z1, Z23
-	JMP        r12started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r12more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z18
-	VMOVUPS.Z  64(DI), K2, Z19
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z20
-	VMOVUPS.Z  64(DI), K2, Z21
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z22
-	VMOVUPS.Z  64(DI), K2, Z23
-	LEAQ       (DI)(R8*4), DI
-
-r12started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r12ones
+r12next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r12ones
 
 r12quad:
 	PREFETCHT1   (SI)
@@ -8325,6 +9075,123 @@ r12one:
 	JNE          r12one
 
 r12sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r12last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r12first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+	VADDPS 1280(R13), Z20, Z20
+	VADDPS 1344(R13), Z21, Z21
+	VADDPS 1408(R13), Z22, Z22
+	VADDPS 1472(R13), Z23, Z23
+
+r12first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VMOVUPS Z10, 640(R13)
+	VMOVUPS Z11, 704(R13)
+	VMOVUPS Z12, 768(R13)
+	VMOVUPS Z13, 832(R13)
+	VMOVUPS Z14, 896(R13)
+	VMOVUPS Z15, 960(R13)
+	VMOVUPS Z16, 1024(R13)
+	VMOVUPS Z17, 1088(R13)
+	VMOVUPS Z18, 1152(R13)
+	VMOVUPS Z19, 1216(R13)
+	VMOVUPS Z20, 1280(R13)
+	VMOVUPS Z21, 1344(R13)
+	VMOVUPS Z22, 1408(R13)
+	VMOVUPS Z23, 1472(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	JMP     r12next
+
+r12last:
+	CMPQ   (SP), $0x00000100
+	JLE    r12summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+	VADDPS 1280(R13), Z20, Z20
+	VADDPS 1344(R13), Z21, Z21
+	VADDPS 1408(R13), Z22, Z22
+	VADDPS 1472(R13), Z23, Z23
+
+r12summed:
 	TESTQ     BX, BX
 	JEQ       r12clamp
 	MOVQ      ldres+80(FP), DI
@@ -8503,9 +9370,6 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r13more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -8574,122 +9438,30 @@ r13tile:
 	VMOVAPS    Z1, Z21
 	VMOVAPS    Z1, Z23
 	VMOVAPS    Z1, Z25
-	JMP        r13started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	LEAQ       (R10)(CX*2), R11
+	ADDQ       CX, R11
+	MOVQ       b+40(FP), R12
+	MOVQ       k+32(FP), R13
+	MOVQ       aheadStep+96(FP), R15
+	MOVQ       R13, (SP)
+	MOVQ       R13, 8(SP)
 
-r13more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z18
-	VMOVUPS.Z  64(DI), K2, Z19
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z20
-	VMOVUPS.Z  64(DI), K2, Z21
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z22
-	VMOVUPS.Z  64(DI), K2, Z23
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z24
-	VMOVUPS.Z  64(DI), K2, Z25
-	LEAQ       (DI)(R8*4), DI
-
-r13started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	LEAQ (R10)(CX*2), R11
-	ADDQ CX, R11
-	MOVQ b+40(FP), R12
-	MOVQ k+32(FP), R13
-	MOVQ aheadStep+96(FP), R15
-	MOVQ R13, R14
-	ANDQ $0x03, R13
-	SHRQ $0x02, R14
-	JEQ  r13ones
+r13next:
+	MOVQ    $0x00000100, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	SUBQ    R13, 8(SP)
+	MOVQ    R13, R14
+	ANDQ    $0x03, R13
+	SHRQ    $0x02, R14
+	JEQ     r13ones
 
 r13quad:
 	PREFETCHT1   (SI)
@@ -8937,6 +9709,131 @@ r13one:
 	JNE          r13one
 
 r13sum:
+	MOVQ   8(SP), R13
+	TESTQ  R13, R13
+	JEQ    r13last
+	LEAQ   256(R13), R14
+	CMPQ   R14, (SP)
+	JEQ    r13first
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+	VADDPS 896(R14), Z14, Z14
+	VADDPS 960(R14), Z15, Z15
+	VADDPS 1024(R14), Z16, Z16
+	VADDPS 1088(R14), Z17, Z17
+	VADDPS 1152(R14), Z18, Z18
+	VADDPS 1216(R14), Z19, Z19
+	VADDPS 1280(R14), Z20, Z20
+	VADDPS 1344(R14), Z21, Z21
+	VADDPS 1408(R14), Z22, Z22
+	VADDPS 1472(R14), Z23, Z23
+	VADDPS 1536(R14), Z24, Z24
+	VADDPS 1600(R14), Z25, Z25
+
+r13first:
+	LEAQ    79(SP), R14
+	ANDQ    $-64, R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z2, 128(R14)
+	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z4, 256(R14)
+	VMOVUPS Z5, 320(R14)
+	VMOVUPS Z6, 384(R14)
+	VMOVUPS Z7, 448(R14)
+	VMOVUPS Z8, 512(R14)
+	VMOVUPS Z9, 576(R14)
+	VMOVUPS Z10, 640(R14)
+	VMOVUPS Z11, 704(R14)
+	VMOVUPS Z12, 768(R14)
+	VMOVUPS Z13, 832(R14)
+	VMOVUPS Z14, 896(R14)
+	VMOVUPS Z15, 960(R14)
+	VMOVUPS Z16, 1024(R14)
+	VMOVUPS Z17, 1088(R14)
+	VMOVUPS Z18, 1152(R14)
+	VMOVUPS Z19, 1216(R14)
+	VMOVUPS Z20, 1280(R14)
+	VMOVUPS Z21, 1344(R14)
+	VMOVUPS Z22, 1408(R14)
+	VMOVUPS Z23, 1472(R14)
+	VMOVUPS Z24, 1536(R14)
+	VMOVUPS Z25, 1600(R14)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	VPXORD  Z24, Z24, Z24
+	VPXORD  Z25, Z25, Z25
+	JMP     r13next
+
+r13last:
+	CMPQ   (SP), $0x00000100
+	JLE    r13summed
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+	VADDPS 896(R14), Z14, Z14
+	VADDPS 960(R14), Z15, Z15
+	VADDPS 1024(R14), Z16, Z16
+	VADDPS 1088(R14), Z17, Z17
+	VADDPS 1152(R14), Z18, Z18
+	VADDPS 1216(R14), Z19, Z19
+	VADDPS 1280(R14), Z20, Z20
+	VADDPS 1344(R14), Z21, Z21
+	VADDPS 1408(R14), Z22, Z22
+	VADDPS 1472(R14), Z23, Z23
+	VADDPS 1536(R14), Z24, Z24
+	VADDPS 1600(R14), Z25, Z25
+
+r13summed:
 	TESTQ     BX, BX
 	JEQ       r13clamp
 	MOVQ      ldres+80(FP), DI
@@ -9128,9 +10025,6 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r14more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -9204,129 +10098,30 @@ r14tile:
 	VMOVAPS    Z1, Z23
 	VMOVAPS    Z1, Z25
 	VMOVAPS    Z1, Z27
-	JMP        r14started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	LEAQ       (R10)(CX*2), R11
+	ADDQ       CX, R11
+	MOVQ       b+40(FP), R12
+	MOVQ       k+32(FP), R13
+	MOVQ       aheadStep+96(FP), R15
+	MOVQ       R13, (SP)
+	MOVQ       R13, 8(SP)
 
-r14more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z18
-	VMOVUPS.Z  64(DI), K2, Z19
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z20
-	VMOVUPS.Z  64(DI), K2, Z21
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z22
-	VMOVUPS.Z  64(DI), K2, Z23
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z24
-	VMOVUPS.Z  64(DI), K2, Z25
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z26
-	VMOVUPS.Z  64(DI), K2, Z27
-	LEAQ       (DI)(R8*4), DI
-
-r14started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	LEAQ (R10)(CX*2), R11
-	ADDQ CX, R11
-	MOVQ b+40(FP), R12
-	MOVQ k+32(FP), R13
-	MOVQ aheadStep+96(FP), R15
-	MOVQ R13, R14
-	ANDQ $0x03, R13
-	SHRQ $0x02, R14
-	JEQ  r14ones
+r14next:
+	MOVQ    $0x00000100, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	SUBQ    R13, 8(SP)
+	MOVQ    R13, R14
+	ANDQ    $0x03, R13
+	SHRQ    $0x02, R14
+	JEQ     r14ones
 
 r14quad:
 	PREFETCHT1   (SI)
@@ -9589,6 +10384,139 @@ r14one:
 	JNE          r14one
 
 r14sum:
+	MOVQ   8(SP), R13
+	TESTQ  R13, R13
+	JEQ    r14last
+	LEAQ   256(R13), R14
+	CMPQ   R14, (SP)
+	JEQ    r14first
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+	VADDPS 896(R14), Z14, Z14
+	VADDPS 960(R14), Z15, Z15
+	VADDPS 1024(R14), Z16, Z16
+	VADDPS 1088(R14), Z17, Z17
+	VADDPS 1152(R14), Z18, Z18
+	VADDPS 1216(R14), Z19, Z19
+	VADDPS 1280(R14), Z20, Z20
+	VADDPS 1344(R14), Z21, Z21
+	VADDPS 1408(R14), Z22, Z22
+	VADDPS 1472(R14), Z23, Z23
+	VADDPS 1536(R14), Z24, Z24
+	VADDPS 1600(R14), Z25, Z25
+	VADDPS 1664(R14), Z26, Z26
+	VADDPS 1728(R14), Z27, Z27
+
+r14first:
+	LEAQ    79(SP), R14
+	ANDQ    $-64, R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z2, 128(R14)
+	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z4, 256(R14)
+	VMOVUPS Z5, 320(R14)
+	VMOVUPS Z6, 384(R14)
+	VMOVUPS Z7, 448(R14)
+	VMOVUPS Z8, 512(R14)
+	VMOVUPS Z9, 576(R14)
+	VMOVUPS Z10, 640(R14)
+	VMOVUPS Z11, 704(R14)
+	VMOVUPS Z12, 768(R14)
+	VMOVUPS Z13, 832(R14)
+	VMOVUPS Z14, 896(R14)
+	VMOVUPS Z15, 960(R14)
+	VMOVUPS Z16, 1024(R14)
+	VMOVUPS Z17, 1088(R14)
+	VMOVUPS Z18, 1152(R14)
+	VMOVUPS Z19, 1216(R14)
+	VMOVUPS Z20, 1280(R14)
+	VMOVUPS Z21, 1344(R14)
+	VMOVUPS Z22, 1408(R14)
+	VMOVUPS Z23, 1472(R14)
+	VMOVUPS Z24, 1536(R14)
+	VMOVUPS Z25, 1600(R14)
+	VMOVUPS Z26, 1664(R14)
+	VMOVUPS Z27, 1728(R14)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	VPXORD  Z24, Z24, Z24
+	VPXORD  Z25, Z25, Z25
+	VPXORD  Z26, Z26, Z26
+	VPXORD  Z27, Z27, Z27
+	JMP     r14next
+
+r14last:
+	CMPQ   (SP), $0x00000100
+	JLE    r14summed
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+	VADDPS 896(R14), Z14, Z14
+	VADDPS 960(R14), Z15, Z15
+	VADDPS 1024(R14), Z16, Z16
+	VADDPS 1088(R14), Z17, Z17
+	VADDPS 1152(R14), Z18, Z18
+	VADDPS 1216(R14), Z19, Z19
+	VADDPS 1280(R14), Z20, Z20
+	VADDPS 1344(R14), Z21, Z21
+	VADDPS 1408(R14), Z22, Z22
+	VADDPS 1472(R14), Z23, Z23
+	VADDPS 1536(R14), Z24, Z24
+	VADDPS 1600(R14), Z25, Z25
+	VADDPS 1664(R14), Z26, Z26
+	VADDPS 1728(R14), Z27, Z27
+
+r14summed:
 	TESTQ     BX, BX
 	JEQ       r14clamp
 	MOVQ      ldres+80(FP), DI
@@ -9784,9 +10712,9 @@ r14clamp:
 	VZEROUPPER
 	RET
 
-// func gemm16AVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm16AVX2(SB), NOSPLIT, $0-118
+// func gemm16AVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·gemm16AVX2(SB), $464-117
 	MOVQ rows+0(FP), AX
 	CMPQ AX, $0x00000006
 	JEQ  r6
@@ -9812,43 +10740,24 @@ r1tile:
 	VXORPS  Y5, Y5, Y5
 	VXORPS  Y6, Y6, Y6
 	VXORPS  Y7, Y7, Y7
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r1more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
-	JMP     r1started
-
-r1more:
-	MOVQ         ldout+64(FP), DI
-	MOVQ         DX, SI
-	VBROADCASTSS mask+112(FP), Y8
-	VPAND        gemmBits<>+0(SB), Y8, Y8
-	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
-	VBROADCASTSS mask+112(FP), Y9
-	VPAND        gemmBits<>+32(SB), Y9, Y9
-	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
-	VMASKMOVPS   (SI), Y8, Y0
-	VMASKMOVPS   32(SI), Y9, Y1
-	LEAQ         (SI)(DI*4), SI
-
-r1started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r1rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r1rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x04, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r1rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r1rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x04, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -9896,10 +10805,18 @@ r1stream:
 	LEAQ         (DI)(R12*4), DI
 
 r1rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r1ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r1next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r1ones
 
 r1quad:
 	VMOVUPS      (DI), Y8
@@ -9943,6 +10860,59 @@ r1one:
 	JNE          r1one
 
 r1sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r1last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r1first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+
+r1first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, 64(R9)
+	VMOVUPS Y3, 96(R9)
+	VMOVUPS Y4, 128(R9)
+	VMOVUPS Y5, 160(R9)
+	VMOVUPS Y6, 192(R9)
+	VMOVUPS Y7, 224(R9)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	JMP     r1next
+
+r1last:
+	CMPQ   (SP), $0x00000100
+	JLE    r1summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+
+r1summed:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y4, Y0, Y0
@@ -10020,48 +10990,26 @@ r2tile:
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r2more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Y0
 	VMOVAPS Y0, Y2
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y1, Y3
-	JMP     r2started
-
-r2more:
-	MOVQ         ldout+64(FP), DI
-	MOVQ         DX, SI
-	VBROADCASTSS mask+112(FP), Y12
-	VPAND        gemmBits<>+0(SB), Y12, Y12
-	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+112(FP), Y13
-	VPAND        gemmBits<>+32(SB), Y13, Y13
-	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	VMASKMOVPS   (SI), Y12, Y0
-	VMASKMOVPS   32(SI), Y13, Y1
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y2
-	VMASKMOVPS   32(SI), Y13, Y3
-	LEAQ         (SI)(DI*4), SI
-
-r2started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r2rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r2rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x04, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r2rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r2rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x04, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -10121,10 +11069,18 @@ r2stream:
 	LEAQ         (DI)(R12*4), DI
 
 r2rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r2ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r2next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r2ones
 
 r2quad:
 	VMOVUPS      (DI), Y12
@@ -10183,6 +11139,75 @@ r2one:
 	JNE          r2one
 
 r2sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r2last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r2first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+	VADDPS 256(R9), Y8, Y8
+	VADDPS 288(R9), Y9, Y9
+	VADDPS 320(R9), Y10, Y10
+	VADDPS 352(R9), Y11, Y11
+
+r2first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, 64(R9)
+	VMOVUPS Y3, 96(R9)
+	VMOVUPS Y4, 128(R9)
+	VMOVUPS Y5, 160(R9)
+	VMOVUPS Y6, 192(R9)
+	VMOVUPS Y7, 224(R9)
+	VMOVUPS Y8, 256(R9)
+	VMOVUPS Y9, 288(R9)
+	VMOVUPS Y10, 320(R9)
+	VMOVUPS Y11, 352(R9)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	JMP     r2next
+
+r2last:
+	CMPQ   (SP), $0x00000100
+	JLE    r2summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+	VADDPS 256(R9), Y8, Y8
+	VADDPS 288(R9), Y9, Y9
+	VADDPS 320(R9), Y10, Y10
+	VADDPS 352(R9), Y11, Y11
+
+r2summed:
 	VADDPS       Y4, Y0, Y0
 	VADDPS       Y5, Y1, Y1
 	VADDPS       Y6, Y2, Y2
@@ -10280,9 +11305,6 @@ r3tile:
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r3more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Y0
 	VMOVAPS Y0, Y2
@@ -10290,43 +11312,21 @@ r3tile:
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y1, Y3
 	VMOVAPS Y1, Y5
-	JMP     r3started
-
-r3more:
-	MOVQ         ldout+64(FP), DI
-	MOVQ         DX, SI
-	VBROADCASTSS mask+112(FP), Y12
-	VPAND        gemmBits<>+0(SB), Y12, Y12
-	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+112(FP), Y13
-	VPAND        gemmBits<>+32(SB), Y13, Y13
-	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	VMASKMOVPS   (SI), Y12, Y0
-	VMASKMOVPS   32(SI), Y13, Y1
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y2
-	VMASKMOVPS   32(SI), Y13, Y3
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y4
-	VMASKMOVPS   32(SI), Y13, Y5
-	LEAQ         (SI)(DI*4), SI
-
-r3started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r3rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r3rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x04, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r3rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r3rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x04, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -10398,10 +11398,18 @@ r3stream:
 	LEAQ         (DI)(R12*4), DI
 
 r3rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r3ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r3next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r3ones
 
 r3quad:
 	PREFETCHT0   8192(DI)
@@ -10480,6 +11488,75 @@ r3one:
 	JNE          r3one
 
 r3sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r3last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r3first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+	VADDPS 256(R9), Y8, Y8
+	VADDPS 288(R9), Y9, Y9
+	VADDPS 320(R9), Y10, Y10
+	VADDPS 352(R9), Y11, Y11
+
+r3first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, 64(R9)
+	VMOVUPS Y3, 96(R9)
+	VMOVUPS Y4, 128(R9)
+	VMOVUPS Y5, 160(R9)
+	VMOVUPS Y6, 192(R9)
+	VMOVUPS Y7, 224(R9)
+	VMOVUPS Y8, 256(R9)
+	VMOVUPS Y9, 288(R9)
+	VMOVUPS Y10, 320(R9)
+	VMOVUPS Y11, 352(R9)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	JMP     r3next
+
+r3last:
+	CMPQ   (SP), $0x00000100
+	JLE    r3summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+	VADDPS 256(R9), Y8, Y8
+	VADDPS 288(R9), Y9, Y9
+	VADDPS 320(R9), Y10, Y10
+	VADDPS 352(R9), Y11, Y11
+
+r3summed:
 	VADDPS       Y6, Y0, Y0
 	VADDPS       Y7, Y1, Y1
 	VADDPS       Y8, Y2, Y2
@@ -10589,9 +11666,6 @@ r4:
 	SHLQ $0x02, CX
 
 r4tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r4more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -10611,55 +11685,24 @@ r4tile:
 	VMOVAPS    Y1, Y3
 	VMOVAPS    Y1, Y5
 	VMOVAPS    Y1, Y7
-	JMP        r4started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+40(FP), R9
+	MOVQ       k+32(FP), R10
+	MOVQ       aheadStep+96(FP), R12
+	MOVQ       R10, (SP)
+	MOVQ       R10, 8(SP)
 
-r4more:
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	VBROADCASTSS mask+112(FP), Y8
-	VPAND        gemmBits<>+0(SB), Y8, Y8
-	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
-	VBROADCASTSS mask+112(FP), Y9
-	VPAND        gemmBits<>+32(SB), Y9, Y9
-	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
-	VMASKMOVPS   (DI), Y8, Y0
-	VMASKMOVPS   32(DI), Y9, Y1
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y8, Y2
-	VMASKMOVPS   32(DI), Y9, Y3
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y8, Y4
-	VMASKMOVPS   32(DI), Y9, Y5
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y8, Y6
-	VMASKMOVPS   32(DI), Y9, Y7
-	LEAQ         (DI)(R8*4), DI
-
-r4started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ aheadStep+96(FP), R12
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
-	JEQ  r4ones
+r4next:
+	MOVQ    $0x00000100, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R10, 8(SP)
+	MOVQ    R10, R11
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R11
+	JEQ     r4ones
 
 r4quad:
 	PREFETCHT1   (SI)
@@ -10758,6 +11801,59 @@ r4one:
 	JNE          r4one
 
 r4sum:
+	MOVQ   8(SP), R10
+	TESTQ  R10, R10
+	JEQ    r4last
+	LEAQ   256(R10), R11
+	CMPQ   R11, (SP)
+	JEQ    r4first
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+
+r4first:
+	LEAQ    79(SP), R11
+	ANDQ    $-64, R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
+	VMOVUPS Y2, 64(R11)
+	VMOVUPS Y3, 96(R11)
+	VMOVUPS Y4, 128(R11)
+	VMOVUPS Y5, 160(R11)
+	VMOVUPS Y6, 192(R11)
+	VMOVUPS Y7, 224(R11)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	JMP     r4next
+
+r4last:
+	CMPQ   (SP), $0x00000100
+	JLE    r4summed
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+
+r4summed:
 	TESTQ        BX, BX
 	JEQ          r4clamp
 	VBROADCASTSS mask+112(FP), Y8
@@ -10881,9 +11977,6 @@ r5:
 	SHLQ $0x02, CX
 
 r5tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r5more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -10907,61 +12000,24 @@ r5tile:
 	VMOVAPS    Y1, Y5
 	VMOVAPS    Y1, Y7
 	VMOVAPS    Y1, Y9
-	JMP        r5started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+40(FP), R9
+	MOVQ       k+32(FP), R10
+	MOVQ       aheadStep+96(FP), R12
+	MOVQ       R10, (SP)
+	MOVQ       R10, 8(SP)
 
-r5more:
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	VBROADCASTSS mask+112(FP), Y10
-	VPAND        gemmBits<>+0(SB), Y10, Y10
-	VPCMPEQD     gemmBits<>+0(SB), Y10, Y10
-	VBROADCASTSS mask+112(FP), Y11
-	VPAND        gemmBits<>+32(SB), Y11, Y11
-	VPCMPEQD     gemmBits<>+32(SB), Y11, Y11
-	VMASKMOVPS   (DI), Y10, Y0
-	VMASKMOVPS   32(DI), Y11, Y1
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y10, Y2
-	VMASKMOVPS   32(DI), Y11, Y3
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y10, Y4
-	VMASKMOVPS   32(DI), Y11, Y5
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y10, Y6
-	VMASKMOVPS   32(DI), Y11, Y7
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y10, Y8
-	VMASKMOVPS   32(DI), Y11, Y9
-	LEAQ         (DI)(R8*4), DI
-
-r5started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ aheadStep+96(FP), R12
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
-	JEQ  r5ones
+r5next:
+	MOVQ    $0x00000100, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R10, 8(SP)
+	MOVQ    R10, R11
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R11
+	JEQ     r5ones
 
 r5quad:
 	PREFETCHT1   (SI)
@@ -11075,6 +12131,67 @@ r5one:
 	JNE          r5one
 
 r5sum:
+	MOVQ   8(SP), R10
+	TESTQ  R10, R10
+	JEQ    r5last
+	LEAQ   256(R10), R11
+	CMPQ   R11, (SP)
+	JEQ    r5first
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+	VADDPS 256(R11), Y8, Y8
+	VADDPS 288(R11), Y9, Y9
+
+r5first:
+	LEAQ    79(SP), R11
+	ANDQ    $-64, R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
+	VMOVUPS Y2, 64(R11)
+	VMOVUPS Y3, 96(R11)
+	VMOVUPS Y4, 128(R11)
+	VMOVUPS Y5, 160(R11)
+	VMOVUPS Y6, 192(R11)
+	VMOVUPS Y7, 224(R11)
+	VMOVUPS Y8, 256(R11)
+	VMOVUPS Y9, 288(R11)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	JMP     r5next
+
+r5last:
+	CMPQ   (SP), $0x00000100
+	JLE    r5summed
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+	VADDPS 256(R11), Y8, Y8
+	VADDPS 288(R11), Y9, Y9
+
+r5summed:
 	TESTQ        BX, BX
 	JEQ          r5clamp
 	VBROADCASTSS mask+112(FP), Y10
@@ -11218,9 +12335,6 @@ r6:
 	SHLQ $0x02, CX
 
 r6tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r6more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -11248,67 +12362,24 @@ r6tile:
 	VMOVAPS    Y1, Y7
 	VMOVAPS    Y1, Y9
 	VMOVAPS    Y1, Y11
-	JMP        r6started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+40(FP), R9
+	MOVQ       k+32(FP), R10
+	MOVQ       aheadStep+96(FP), R12
+	MOVQ       R10, (SP)
+	MOVQ       R10, 8(SP)
 
-r6more:
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	VBROADCASTSS mask+112(FP), Y12
-	VPAND        gemmBits<>+0(SB), Y12, Y12
-	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+112(FP), Y13
-	VPAND        gemmBits<>+32(SB), Y13, Y13
-	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	VMASKMOVPS   (DI), Y12, Y0
-	VMASKMOVPS   32(DI), Y13, Y1
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y2
-	VMASKMOVPS   32(DI), Y13, Y3
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y4
-	VMASKMOVPS   32(DI), Y13, Y5
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y6
-	VMASKMOVPS   32(DI), Y13, Y7
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y8
-	VMASKMOVPS   32(DI), Y13, Y9
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y10
-	VMASKMOVPS   32(DI), Y13, Y11
-	LEAQ         (DI)(R8*4), DI
-
-r6started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ aheadStep+96(FP), R12
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
-	JEQ  r6ones
+r6next:
+	MOVQ    $0x00000100, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R10, 8(SP)
+	MOVQ    R10, R11
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R11
+	JEQ     r6ones
 
 r6quad:
 	PREFETCHT1   (SI)
@@ -11437,6 +12508,75 @@ r6one:
 	JNE          r6one
 
 r6sum:
+	MOVQ   8(SP), R10
+	TESTQ  R10, R10
+	JEQ    r6last
+	LEAQ   256(R10), R11
+	CMPQ   R11, (SP)
+	JEQ    r6first
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+	VADDPS 256(R11), Y8, Y8
+	VADDPS 288(R11), Y9, Y9
+	VADDPS 320(R11), Y10, Y10
+	VADDPS 352(R11), Y11, Y11
+
+r6first:
+	LEAQ    79(SP), R11
+	ANDQ    $-64, R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
+	VMOVUPS Y2, 64(R11)
+	VMOVUPS Y3, 96(R11)
+	VMOVUPS Y4, 128(R11)
+	VMOVUPS Y5, 160(R11)
+	VMOVUPS Y6, 192(R11)
+	VMOVUPS Y7, 224(R11)
+	VMOVUPS Y8, 256(R11)
+	VMOVUPS Y9, 288(R11)
+	VMOVUPS Y10, 320(R11)
+	VMOVUPS Y11, 352(R11)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	JMP     r6next
+
+r6last:
+	CMPQ   (SP), $0x00000100
+	JLE    r6summed
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+	VADDPS 256(R11), Y8, Y8
+	VADDPS 288(R11), Y9, Y9
+	VADDPS 320(R11), Y10, Y10
+	VADDPS 352(R11), Y11, Y11
+
+r6summed:
 	TESTQ        BX, BX
 	JEQ          r6clamp
 	VBROADCASTSS mask+112(FP), Y12
@@ -11591,9 +12731,9 @@ r6stored:
 	VZEROUPPER
 	RET
 
-// func gemm16HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·gemm16HalfAVX512(SB), NOSPLIT, $0-118
+// func gemm16HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gemm16HalfAVX512(SB), $976-117
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -11636,35 +12776,23 @@ r1tile:
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r1more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
-	JMP     r1started
-
-r1more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-
-r1started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r1rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r1rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x03, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r1rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r1rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x03, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -11700,10 +12828,18 @@ r1stream:
 	LEAQ             (DI)(R12*4), DI
 
 r1rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r1ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r1next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r1ones
 
 r1quad:
 	PREFETCHT0       8192(DI)
@@ -11735,6 +12871,43 @@ r1one:
 	JNE              r1one
 
 r1sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r1last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r1first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+
+r1first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	JMP     r1next
+
+r1last:
+	CMPQ   (SP), $0x00000100
+	JLE    r1summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+
+r1summed:
 	VADDPS    Z1, Z0, Z0
 	VADDPS    Z2, Z0, Z0
 	VADDPS    Z3, Z0, Z0
@@ -11774,38 +12947,24 @@ r2tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r2more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
-	JMP     r2started
-
-r2more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-
-r2started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r2rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r2rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x03, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r2rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r2rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x03, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -11845,10 +13004,18 @@ r2stream:
 	LEAQ             (DI)(R12*4), DI
 
 r2rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r2ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r2next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r2ones
 
 r2quad:
 	PREFETCHT0       8192(DI)
@@ -11885,6 +13052,59 @@ r2one:
 	JNE              r2one
 
 r2sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r2last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r2first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+
+r2first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 256(R9)
+	VMOVUPS Z5, 320(R9)
+	VMOVUPS Z6, 384(R9)
+	VMOVUPS Z7, 448(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	JMP     r2next
+
+r2last:
+	CMPQ   (SP), $0x00000100
+	JLE    r2summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+
+r2summed:
 	VADDPS    Z2, Z0, Z0
 	VADDPS    Z3, Z1, Z1
 	VADDPS    Z4, Z0, Z0
@@ -11938,41 +13158,25 @@ r3tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r3more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
-	JMP     r3started
-
-r3more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	LEAQ      (SI)(DI*4), SI
-
-r3started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r3rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r3rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x03, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r3rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r3rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x03, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -12016,10 +13220,18 @@ r3stream:
 	LEAQ             (DI)(R12*4), DI
 
 r3rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r3ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r3next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r3ones
 
 r3quad:
 	PREFETCHT0       8192(DI)
@@ -12061,6 +13273,75 @@ r3one:
 	JNE              r3one
 
 r3sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r3last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r3first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r3first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 256(R9)
+	VMOVUPS Z5, 320(R9)
+	VMOVUPS Z6, 384(R9)
+	VMOVUPS Z7, 448(R9)
+	VMOVUPS Z8, 512(R9)
+	VMOVUPS Z9, 576(R9)
+	VMOVUPS Z10, 640(R9)
+	VMOVUPS Z11, 704(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r3next
+
+r3last:
+	CMPQ   (SP), $0x00000100
+	JLE    r3summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r3summed:
 	VADDPS    Z3, Z0, Z0
 	VADDPS    Z4, Z1, Z1
 	VADDPS    Z5, Z2, Z2
@@ -12124,46 +13405,28 @@ r4tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r4more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
-	JMP     r4started
-
-r4more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z3
-	LEAQ      (SI)(DI*4), SI
-
-r4started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r4rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r4rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x03, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r4rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r4rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x03, R13
 
 r4turn:
 	MOVQ $0x00000008, R11
@@ -12219,10 +13482,18 @@ r4stream:
 	LEAQ             (R8)(R13*4), R8
 
 r4rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r4ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r4next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r4ones
 
 r4quad:
 	PREFETCHT0       8192(R8)
@@ -12271,6 +13542,75 @@ r4one:
 	JNE              r4one
 
 r4sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r4last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r4first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r4first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VMOVUPS Z8, 512(R10)
+	VMOVUPS Z9, 576(R10)
+	VMOVUPS Z10, 640(R10)
+	VMOVUPS Z11, 704(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r4next
+
+r4last:
+	CMPQ   (SP), $0x00000100
+	JLE    r4summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r4summed:
 	VADDPS    Z4, Z0, Z0
 	VADDPS    Z5, Z1, Z1
 	VADDPS    Z6, Z2, Z2
@@ -12338,49 +13678,29 @@ r5tile:
 	VPXORD  Z7, Z7, Z7
 	VPXORD  Z8, Z8, Z8
 	VPXORD  Z9, Z9, Z9
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r5more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
-	JMP     r5started
-
-r5more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	LEAQ      (SI)(DI*4), SI
-
-r5started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r5rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r5rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x03, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r5rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r5rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x03, R13
 
 r5turn:
 	MOVQ $0x00000008, R11
@@ -12440,10 +13760,18 @@ r5stream:
 	LEAQ             (R8)(R13*4), R8
 
 r5rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r5ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r5next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r5ones
 
 r5quad:
 	PREFETCHT0       8192(R8)
@@ -12497,6 +13825,67 @@ r5one:
 	JNE              r5one
 
 r5sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r5last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r5first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+
+r5first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VMOVUPS Z8, 512(R10)
+	VMOVUPS Z9, 576(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	JMP     r5next
+
+r5last:
+	CMPQ   (SP), $0x00000100
+	JLE    r5summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+
+r5summed:
 	VADDPS    Z5, Z0, Z0
 	VADDPS    Z6, Z1, Z1
 	VADDPS    Z7, Z2, Z2
@@ -12570,9 +13959,6 @@ r6tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r6more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
@@ -12580,42 +13966,23 @@ r6tile:
 	VMOVAPS Z0, Z3
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
-	JMP     r6started
-
-r6more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z5
-	LEAQ      (SI)(DI*4), SI
-
-r6started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r6rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r6rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x03, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r6rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r6rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x03, R13
 
 r6turn:
 	MOVQ $0x00000008, R11
@@ -12679,10 +14046,18 @@ r6stream:
 	LEAQ             (R8)(R13*4), R8
 
 r6rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r6ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r6next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r6ones
 
 r6quad:
 	PREFETCHT0       8192(R8)
@@ -12741,6 +14116,75 @@ r6one:
 	JNE              r6one
 
 r6sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r6last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r6first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r6first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VMOVUPS Z8, 512(R10)
+	VMOVUPS Z9, 576(R10)
+	VMOVUPS Z10, 640(R10)
+	VMOVUPS Z11, 704(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r6next
+
+r6last:
+	CMPQ   (SP), $0x00000100
+	JLE    r6summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r6summed:
 	VADDPS    Z6, Z0, Z0
 	VADDPS    Z7, Z1, Z1
 	VADDPS    Z8, Z2, Z2
@@ -12817,9 +14261,6 @@ r7:
 	SHLQ $0x02, CX
 
 r7tile:
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r7more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z1
@@ -12828,46 +14269,25 @@ r7tile:
 	VMOVAPS Z0, Z4
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
-	JMP     r7started
-
-r7more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z6
-	LEAQ      (SI)(DI*4), SI
-
-r7started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	LEAQ  (DI)(CX*2), R8
-	ADDQ  CX, R8
-	MOVQ  b+40(FP), R9
-	MOVQ  k+32(FP), R10
-	MOVQ  aheadStep+96(FP), R11
-	MOVB  inTurn+117(FP), R11
-	TESTB R11, R11
-	JEQ   r7rest
-	MOVQ  R10, R11
-	ANDQ  $0x1f, R10
-	SHRQ  $0x05, R11
-	JEQ   r7rest
-	MOVQ  R11, R13
-	SHLQ  $0x04, R13
-	MOVQ  R13, R14
-	SHLQ  $0x03, R14
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	MOVQ    b+40(FP), R9
+	MOVQ    k+32(FP), R10
+	MOVQ    aheadStep+96(FP), R11
+	MOVB    inTurn+116(FP), R11
+	TESTB   R11, R11
+	JEQ     r7rest
+	MOVQ    R10, R11
+	ANDQ    $0x1f, R10
+	SHRQ    $0x05, R11
+	JEQ     r7rest
+	MOVQ    R11, R13
+	SHLQ    $0x04, R13
+	MOVQ    R13, R14
+	SHLQ    $0x03, R14
 
 r7turn:
 	MOVQ $0x00000008, R12
@@ -12943,10 +14363,18 @@ r7stream:
 	LEAQ             (R9)(R14*4), R9
 
 r7rest:
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
-	JEQ  r7ones
+	MOVQ R10, (SP)
+	MOVQ R10, 8(SP)
+
+r7next:
+	MOVQ    $0x00000100, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R10, 8(SP)
+	MOVQ    R10, R11
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R11
+	JEQ     r7ones
 
 r7quad:
 	PREFETCHT0       8192(R9)
@@ -13012,6 +14440,55 @@ r7one:
 	JNE              r7one
 
 r7sum:
+	MOVQ   8(SP), R10
+	TESTQ  R10, R10
+	JEQ    r7last
+	LEAQ   256(R10), R11
+	CMPQ   R11, (SP)
+	JEQ    r7first
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Z0, Z0
+	VADDPS 64(R11), Z1, Z1
+	VADDPS 128(R11), Z2, Z2
+	VADDPS 192(R11), Z3, Z3
+	VADDPS 256(R11), Z4, Z4
+	VADDPS 320(R11), Z5, Z5
+	VADDPS 384(R11), Z6, Z6
+
+r7first:
+	LEAQ    79(SP), R11
+	ANDQ    $-64, R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, 64(R11)
+	VMOVUPS Z2, 128(R11)
+	VMOVUPS Z3, 192(R11)
+	VMOVUPS Z4, 256(R11)
+	VMOVUPS Z5, 320(R11)
+	VMOVUPS Z6, 384(R11)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	JMP     r7next
+
+r7last:
+	CMPQ   (SP), $0x00000100
+	JLE    r7summed
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Z0, Z0
+	VADDPS 64(R11), Z1, Z1
+	VADDPS 128(R11), Z2, Z2
+	VADDPS 192(R11), Z3, Z3
+	VADDPS 256(R11), Z4, Z4
+	VADDPS 320(R11), Z5, Z5
+	VADDPS 384(R11), Z6, Z6
+
+r7summed:
 	TESTQ     BX, BX
 	JEQ       r7clamp
 	MOVQ      ldres+80(FP), SI
@@ -13090,9 +14567,6 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r8more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -13120,67 +14594,26 @@ r8tile:
 	VMOVAPS    Z0, Z5
 	VMOVAPS    Z0, Z6
 	VMOVAPS    Z0, Z7
-	JMP        r8started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	MOVQ       b+40(FP), R10
+	MOVQ       k+32(FP), R11
+	MOVQ       aheadStep+96(FP), R13
+	MOVQ       R11, (SP)
+	MOVQ       R11, 8(SP)
 
-r8more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-
-r8started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+32(FP), R11
-	MOVQ aheadStep+96(FP), R13
-	MOVQ R11, R12
-	ANDQ $0x03, R11
-	SHRQ $0x02, R12
-	JEQ  r8ones
+r8next:
+	MOVQ    $0x00000100, R12
+	CMPQ    R11, R12
+	CMOVQGT R12, R11
+	SUBQ    R11, 8(SP)
+	MOVQ    R11, R12
+	ANDQ    $0x03, R11
+	SHRQ    $0x02, R12
+	JEQ     r8ones
 
 r8quad:
 	PREFETCHT1       (SI)
@@ -13252,6 +14685,59 @@ r8one:
 	JNE              r8one
 
 r8sum:
+	MOVQ   8(SP), R11
+	TESTQ  R11, R11
+	JEQ    r8last
+	LEAQ   256(R11), R12
+	CMPQ   R12, (SP)
+	JEQ    r8first
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+
+r8first:
+	LEAQ    79(SP), R12
+	ANDQ    $-64, R12
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, 64(R12)
+	VMOVUPS Z2, 128(R12)
+	VMOVUPS Z3, 192(R12)
+	VMOVUPS Z4, 256(R12)
+	VMOVUPS Z5, 320(R12)
+	VMOVUPS Z6, 384(R12)
+	VMOVUPS Z7, 448(R12)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	JMP     r8next
+
+r8last:
+	CMPQ   (SP), $0x00000100
+	JLE    r8summed
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+
+r8summed:
 	TESTQ     BX, BX
 	JEQ       r8clamp
 	MOVQ      ldres+80(FP), DI
@@ -13338,9 +14824,6 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r9more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -13371,72 +14854,26 @@ r9tile:
 	VMOVAPS    Z0, Z6
 	VMOVAPS    Z0, Z7
 	VMOVAPS    Z0, Z8
-	JMP        r9started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	MOVQ       b+40(FP), R10
+	MOVQ       k+32(FP), R11
+	MOVQ       aheadStep+96(FP), R13
+	MOVQ       R11, (SP)
+	MOVQ       R11, 8(SP)
 
-r9more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-
-r9started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+32(FP), R11
-	MOVQ aheadStep+96(FP), R13
-	MOVQ R11, R12
-	ANDQ $0x03, R11
-	SHRQ $0x02, R12
-	JEQ  r9ones
+r9next:
+	MOVQ    $0x00000100, R12
+	CMPQ    R11, R12
+	CMOVQGT R12, R11
+	SUBQ    R11, 8(SP)
+	MOVQ    R11, R12
+	ANDQ    $0x03, R11
+	SHRQ    $0x02, R12
+	JEQ     r9ones
 
 r9quad:
 	PREFETCHT1       (SI)
@@ -13513,6 +14950,63 @@ r9one:
 	JNE              r9one
 
 r9sum:
+	MOVQ   8(SP), R11
+	TESTQ  R11, R11
+	JEQ    r9last
+	LEAQ   256(R11), R12
+	CMPQ   R12, (SP)
+	JEQ    r9first
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+
+r9first:
+	LEAQ    79(SP), R12
+	ANDQ    $-64, R12
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, 64(R12)
+	VMOVUPS Z2, 128(R12)
+	VMOVUPS Z3, 192(R12)
+	VMOVUPS Z4, 256(R12)
+	VMOVUPS Z5, 320(R12)
+	VMOVUPS Z6, 384(R12)
+	VMOVUPS Z7, 448(R12)
+	VMOVUPS Z8, 512(R12)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	JMP     r9next
+
+r9last:
+	CMPQ   (SP), $0x00000100
+	JLE    r9summed
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+
+r9summed:
 	TESTQ     BX, BX
 	JEQ       r9clamp
 	MOVQ      ldres+80(FP), DI
@@ -13607,9 +15101,6 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r10more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -13643,79 +15134,28 @@ r10tile:
 	VMOVAPS    Z0, Z7
 	VMOVAPS    Z0, Z8
 	VMOVAPS    Z0, Z9
-	JMP        r10started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r10more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z9
-	LEAQ       (DI)(R8*4), DI
-
-r10started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r10ones
+r10next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r10ones
 
 r10quad:
 	PREFETCHT1       (SI)
@@ -13799,6 +15239,67 @@ r10one:
 	JNE              r10one
 
 r10sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r10last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r10first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+
+r10first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	JMP     r10next
+
+r10last:
+	CMPQ   (SP), $0x00000100
+	JLE    r10summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+
+r10summed:
 	TESTQ     BX, BX
 	JEQ       r10clamp
 	MOVQ      ldres+80(FP), DI
@@ -13901,9 +15402,6 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r11more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -13940,84 +15438,28 @@ r11tile:
 	VMOVAPS    Z0, Z8
 	VMOVAPS    Z0, Z9
 	VMOVAPS    Z0, Z10
-	JMP        r11started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r11more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	LEAQ       (DI)(R8*4), DI
-
-r11started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r11ones
+r11next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r11ones
 
 r11quad:
 	PREFETCHT1       (SI)
@@ -14106,6 +15548,71 @@ r11one:
 	JNE              r11one
 
 r11sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r11last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r11first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+
+r11first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VMOVUPS Z10, 640(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	JMP     r11next
+
+r11last:
+	CMPQ   (SP), $0x00000100
+	JLE    r11summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+
+r11summed:
 	TESTQ     BX, BX
 	JEQ       r11clamp
 	MOVQ      ldres+80(FP), DI
@@ -14216,9 +15723,6 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r12more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -14258,89 +15762,28 @@ r12tile:
 	VMOVAPS    Z0, Z9
 	VMOVAPS    Z0, Z10
 	VMOVAPS    Z0, Z11
-	JMP        r12started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r12more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z11
-	LEAQ       (DI)(R8*4), DI
-
-r12started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r12ones
+r12next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r12ones
 
 r12quad:
 	PREFETCHT1       (SI)
@@ -14434,6 +15877,75 @@ r12one:
 	JNE              r12one
 
 r12sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r12last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r12first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+
+r12first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VMOVUPS Z10, 640(R13)
+	VMOVUPS Z11, 704(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r12next
+
+r12last:
+	CMPQ   (SP), $0x00000100
+	JLE    r12summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+
+r12summed:
 	TESTQ     BX, BX
 	JEQ       r12clamp
 	MOVQ      ldres+80(FP), DI
@@ -14552,9 +16064,6 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r13more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -14597,96 +16106,30 @@ r13tile:
 	VMOVAPS    Z0, Z10
 	VMOVAPS    Z0, Z11
 	VMOVAPS    Z0, Z12
-	JMP        r13started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	LEAQ       (R10)(CX*2), R11
+	ADDQ       CX, R11
+	MOVQ       b+40(FP), R12
+	MOVQ       k+32(FP), R13
+	MOVQ       aheadStep+96(FP), R15
+	MOVQ       R13, (SP)
+	MOVQ       R13, 8(SP)
 
-r13more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	LEAQ       (DI)(R8*4), DI
-
-r13started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	LEAQ (R10)(CX*2), R11
-	ADDQ CX, R11
-	MOVQ b+40(FP), R12
-	MOVQ k+32(FP), R13
-	MOVQ aheadStep+96(FP), R15
-	MOVQ R13, R14
-	ANDQ $0x03, R13
-	SHRQ $0x02, R14
-	JEQ  r13ones
+r13next:
+	MOVQ    $0x00000100, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	SUBQ    R13, 8(SP)
+	MOVQ    R13, R14
+	ANDQ    $0x03, R13
+	SHRQ    $0x02, R14
+	JEQ     r13ones
 
 r13quad:
 	PREFETCHT1       (SI)
@@ -14787,6 +16230,79 @@ r13one:
 	JNE              r13one
 
 r13sum:
+	MOVQ   8(SP), R13
+	TESTQ  R13, R13
+	JEQ    r13last
+	LEAQ   256(R13), R14
+	CMPQ   R14, (SP)
+	JEQ    r13first
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+
+r13first:
+	LEAQ    79(SP), R14
+	ANDQ    $-64, R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z2, 128(R14)
+	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z4, 256(R14)
+	VMOVUPS Z5, 320(R14)
+	VMOVUPS Z6, 384(R14)
+	VMOVUPS Z7, 448(R14)
+	VMOVUPS Z8, 512(R14)
+	VMOVUPS Z9, 576(R14)
+	VMOVUPS Z10, 640(R14)
+	VMOVUPS Z11, 704(R14)
+	VMOVUPS Z12, 768(R14)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	JMP     r13next
+
+r13last:
+	CMPQ   (SP), $0x00000100
+	JLE    r13summed
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+
+r13summed:
 	TESTQ     BX, BX
 	JEQ       r13clamp
 	MOVQ      ldres+80(FP), DI
@@ -14913,9 +16429,6 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r14more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -14961,101 +16474,30 @@ r14tile:
 	VMOVAPS    Z0, Z11
 	VMOVAPS    Z0, Z12
 	VMOVAPS    Z0, Z13
-	JMP        r14started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	LEAQ       (R10)(CX*2), R11
+	ADDQ       CX, R11
+	MOVQ       b+40(FP), R12
+	MOVQ       k+32(FP), R13
+	MOVQ       aheadStep+96(FP), R15
+	MOVQ       R13, (SP)
+	MOVQ       R13, 8(SP)
 
-r14more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z13
-	LEAQ       (DI)(R8*4), DI
-
-r14started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	LEAQ (R10)(CX*2), R11
-	ADDQ CX, R11
-	MOVQ b+40(FP), R12
-	MOVQ k+32(FP), R13
-	MOVQ aheadStep+96(FP), R15
-	MOVQ R13, R14
-	ANDQ $0x03, R13
-	SHRQ $0x02, R14
-	JEQ  r14ones
+r14next:
+	MOVQ    $0x00000100, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	SUBQ    R13, 8(SP)
+	MOVQ    R13, R14
+	ANDQ    $0x03, R13
+	SHRQ    $0x02, R14
+	JEQ     r14ones
 
 r14quad:
 	PREFETCHT1       (SI)
@@ -15161,6 +16603,83 @@ r14one:
 	JNE              r14one
 
 r14sum:
+	MOVQ   8(SP), R13
+	TESTQ  R13, R13
+	JEQ    r14last
+	LEAQ   256(R13), R14
+	CMPQ   R14, (SP)
+	JEQ    r14first
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+
+r14first:
+	LEAQ    79(SP), R14
+	ANDQ    $-64, R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z2, 128(R14)
+	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z4, 256(R14)
+	VMOVUPS Z5, 320(R14)
+	VMOVUPS Z6, 384(R14)
+	VMOVUPS Z7, 448(R14)
+	VMOVUPS Z8, 512(R14)
+	VMOVUPS Z9, 576(R14)
+	VMOVUPS Z10, 640(R14)
+	VMOVUPS Z11, 704(R14)
+	VMOVUPS Z12, 768(R14)
+	VMOVUPS Z13, 832(R14)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	JMP     r14next
+
+r14last:
+	CMPQ   (SP), $0x00000100
+	JLE    r14summed
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+
+r14summed:
 	TESTQ     BX, BX
 	JEQ       r14clamp
 	MOVQ      ldres+80(FP), DI
@@ -15286,9 +16805,9 @@ r14clamp:
 	VZEROUPPER
 	RET
 
-// func gemm32HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·gemm32HalfAVX512(SB), NOSPLIT, $0-118
+// func gemm32HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gemm32HalfAVX512(SB), $1872-117
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -15334,37 +16853,24 @@ r1tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r1more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVUPS 64(SI), Z1
-	JMP     r1started
-
-r1more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-
-r1started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r1rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r1rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x04, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r1rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r1rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x04, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -15412,10 +16918,18 @@ r1stream:
 	LEAQ         (DI)(R12*4), DI
 
 r1rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r1ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r1next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r1ones
 
 r1quad:
 	PREFETCHT0   8192(DI)
@@ -15464,6 +16978,59 @@ r1one:
 	JNE          r1one
 
 r1sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r1last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r1first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+
+r1first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 256(R9)
+	VMOVUPS Z5, 320(R9)
+	VMOVUPS Z6, 384(R9)
+	VMOVUPS Z7, 448(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	JMP     r1next
+
+r1last:
+	CMPQ   (SP), $0x00000100
+	JLE    r1summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+
+r1summed:
 	VADDPS    Z2, Z0, Z0
 	VADDPS    Z3, Z1, Z1
 	VADDPS    Z4, Z0, Z0
@@ -15513,42 +17080,26 @@ r2tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r2more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z1, Z3
-	JMP     r2started
-
-r2more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-
-r2started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r2rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r2rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x04, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r2rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r2rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x04, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -15608,10 +17159,18 @@ r2stream:
 	LEAQ         (DI)(R12*4), DI
 
 r2rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r2ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r2next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r2ones
 
 r2quad:
 	PREFETCHT0   8192(DI)
@@ -15675,6 +17234,75 @@ r2one:
 	JNE          r2one
 
 r2sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r2last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r2first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r2first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 256(R9)
+	VMOVUPS Z5, 320(R9)
+	VMOVUPS Z6, 384(R9)
+	VMOVUPS Z7, 448(R9)
+	VMOVUPS Z8, 512(R9)
+	VMOVUPS Z9, 576(R9)
+	VMOVUPS Z10, 640(R9)
+	VMOVUPS Z11, 704(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r2next
+
+r2last:
+	CMPQ   (SP), $0x00000100
+	JLE    r2summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r2summed:
 	VADDPS    Z4, Z0, Z0
 	VADDPS    Z5, Z1, Z1
 	VADDPS    Z6, Z2, Z2
@@ -15737,9 +17365,6 @@ r3tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r3more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
@@ -15747,37 +17372,21 @@ r3tile:
 	VMOVUPS 64(SI), Z1
 	VMOVAPS Z1, Z3
 	VMOVAPS Z1, Z5
-	JMP     r3started
-
-r3more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	VMOVUPS.Z 64(SI), K2, Z5
-	LEAQ      (SI)(DI*4), SI
-
-r3started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r3rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r3rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x04, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r3rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r3rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x04, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -15849,10 +17458,18 @@ r3stream:
 	LEAQ         (DI)(R12*4), DI
 
 r3rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r3ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r3next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r3ones
 
 r3quad:
 	PREFETCHT0   8192(DI)
@@ -15931,6 +17548,75 @@ r3one:
 	JNE          r3one
 
 r3sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r3last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r3first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r3first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 256(R9)
+	VMOVUPS Z5, 320(R9)
+	VMOVUPS Z6, 384(R9)
+	VMOVUPS Z7, 448(R9)
+	VMOVUPS Z8, 512(R9)
+	VMOVUPS Z9, 576(R9)
+	VMOVUPS Z10, 640(R9)
+	VMOVUPS Z11, 704(R9)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r3next
+
+r3last:
+	CMPQ   (SP), $0x00000100
+	JLE    r3summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Z0, Z0
+	VADDPS 64(R9), Z1, Z1
+	VADDPS 128(R9), Z2, Z2
+	VADDPS 192(R9), Z3, Z3
+	VADDPS 256(R9), Z4, Z4
+	VADDPS 320(R9), Z5, Z5
+	VADDPS 384(R9), Z6, Z6
+	VADDPS 448(R9), Z7, Z7
+	VADDPS 512(R9), Z8, Z8
+	VADDPS 576(R9), Z9, Z9
+	VADDPS 640(R9), Z10, Z10
+	VADDPS 704(R9), Z11, Z11
+
+r3summed:
 	VADDPS    Z6, Z0, Z0
 	VADDPS    Z7, Z1, Z1
 	VADDPS    Z8, Z2, Z2
@@ -15998,9 +17684,6 @@ r4:
 	SHLQ $0x02, CX
 
 r4tile:
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r4more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
@@ -16010,42 +17693,23 @@ r4tile:
 	VMOVAPS Z1, Z3
 	VMOVAPS Z1, Z5
 	VMOVAPS Z1, Z7
-	JMP     r4started
-
-r4more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	VMOVUPS.Z 64(SI), K2, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z6
-	VMOVUPS.Z 64(SI), K2, Z7
-	LEAQ      (SI)(DI*4), SI
-
-r4started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r4rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r4rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x04, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r4rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r4rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x04, R13
 
 r4turn:
 	MOVQ $0x00000008, R11
@@ -16137,10 +17801,18 @@ r4stream:
 	LEAQ         (R8)(R13*4), R8
 
 r4rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r4ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r4next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r4ones
 
 r4quad:
 	PREFETCHT0   8192(R8)
@@ -16236,6 +17908,59 @@ r4one:
 	JNE          r4one
 
 r4sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r4last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r4first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+
+r4first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	JMP     r4next
+
+r4last:
+	CMPQ   (SP), $0x00000100
+	JLE    r4summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+
+r4summed:
 	TESTQ     BX, BX
 	JEQ       r4clamp
 	MOVQ      ldres+80(FP), SI
@@ -16310,9 +18035,6 @@ r5:
 	SHLQ $0x02, CX
 
 r5tile:
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r5more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
@@ -16324,45 +18046,23 @@ r5tile:
 	VMOVAPS Z1, Z5
 	VMOVAPS Z1, Z7
 	VMOVAPS Z1, Z9
-	JMP     r5started
-
-r5more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	VMOVUPS.Z 64(SI), K2, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z6
-	VMOVUPS.Z 64(SI), K2, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
-	VMOVUPS.Z 64(SI), K2, Z9
-	LEAQ      (SI)(DI*4), SI
-
-r5started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r5rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r5rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x04, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r5rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r5rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x04, R13
 
 r5turn:
 	MOVQ $0x00000008, R11
@@ -16466,10 +18166,18 @@ r5stream:
 	LEAQ         (R8)(R13*4), R8
 
 r5rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r5ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r5next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r5ones
 
 r5quad:
 	PREFETCHT0   8192(R8)
@@ -16580,6 +18288,67 @@ r5one:
 	JNE          r5one
 
 r5sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r5last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r5first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+
+r5first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VMOVUPS Z8, 512(R10)
+	VMOVUPS Z9, 576(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	JMP     r5next
+
+r5last:
+	CMPQ   (SP), $0x00000100
+	JLE    r5summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+
+r5summed:
 	TESTQ     BX, BX
 	JEQ       r5clamp
 	MOVQ      ldres+80(FP), SI
@@ -16667,9 +18436,6 @@ r6:
 	SHLQ $0x02, CX
 
 r6tile:
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r6more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
@@ -16683,48 +18449,23 @@ r6tile:
 	VMOVAPS Z1, Z7
 	VMOVAPS Z1, Z9
 	VMOVAPS Z1, Z11
-	JMP     r6started
-
-r6more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	VMOVUPS.Z 64(SI), K2, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z6
-	VMOVUPS.Z 64(SI), K2, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
-	VMOVUPS.Z 64(SI), K2, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
-	VMOVUPS.Z 64(SI), K2, Z11
-	LEAQ      (SI)(DI*4), SI
-
-r6started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	MOVQ  b+40(FP), R8
-	MOVQ  k+32(FP), R9
-	MOVQ  aheadStep+96(FP), R10
-	MOVB  inTurn+117(FP), R10
-	TESTB R10, R10
-	JEQ   r6rest
-	MOVQ  R9, R10
-	ANDQ  $0x1f, R9
-	SHRQ  $0x05, R10
-	JEQ   r6rest
-	MOVQ  R10, R12
-	SHLQ  $0x04, R12
-	MOVQ  R12, R13
-	SHLQ  $0x04, R13
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	MOVQ    b+40(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    aheadStep+96(FP), R10
+	MOVB    inTurn+116(FP), R10
+	TESTB   R10, R10
+	JEQ     r6rest
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R9
+	SHRQ    $0x05, R10
+	JEQ     r6rest
+	MOVQ    R10, R12
+	SHLQ    $0x04, R12
+	MOVQ    R12, R13
+	SHLQ    $0x04, R13
 
 r6turn:
 	MOVQ $0x00000008, R11
@@ -16840,10 +18581,18 @@ r6stream:
 	LEAQ         (R8)(R13*4), R8
 
 r6rest:
-	MOVQ R9, R10
-	ANDQ $0x03, R9
-	SHRQ $0x02, R10
-	JEQ  r6ones
+	MOVQ R9, (SP)
+	MOVQ R9, 8(SP)
+
+r6next:
+	MOVQ    $0x00000100, R10
+	CMPQ    R9, R10
+	CMOVQGT R10, R9
+	SUBQ    R9, 8(SP)
+	MOVQ    R9, R10
+	ANDQ    $0x03, R9
+	SHRQ    $0x02, R10
+	JEQ     r6ones
 
 r6quad:
 	PREFETCHT0   8192(R8)
@@ -16969,6 +18718,75 @@ r6one:
 	JNE          r6one
 
 r6sum:
+	MOVQ   8(SP), R9
+	TESTQ  R9, R9
+	JEQ    r6last
+	LEAQ   256(R9), R10
+	CMPQ   R10, (SP)
+	JEQ    r6first
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r6first:
+	LEAQ    79(SP), R10
+	ANDQ    $-64, R10
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z2, 128(R10)
+	VMOVUPS Z3, 192(R10)
+	VMOVUPS Z4, 256(R10)
+	VMOVUPS Z5, 320(R10)
+	VMOVUPS Z6, 384(R10)
+	VMOVUPS Z7, 448(R10)
+	VMOVUPS Z8, 512(R10)
+	VMOVUPS Z9, 576(R10)
+	VMOVUPS Z10, 640(R10)
+	VMOVUPS Z11, 704(R10)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	JMP     r6next
+
+r6last:
+	CMPQ   (SP), $0x00000100
+	JLE    r6summed
+	LEAQ   79(SP), R10
+	ANDQ   $-64, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	VADDPS 128(R10), Z2, Z2
+	VADDPS 192(R10), Z3, Z3
+	VADDPS 256(R10), Z4, Z4
+	VADDPS 320(R10), Z5, Z5
+	VADDPS 384(R10), Z6, Z6
+	VADDPS 448(R10), Z7, Z7
+	VADDPS 512(R10), Z8, Z8
+	VADDPS 576(R10), Z9, Z9
+	VADDPS 640(R10), Z10, Z10
+	VADDPS 704(R10), Z11, Z11
+
+r6summed:
 	TESTQ     BX, BX
 	JEQ       r6clamp
 	MOVQ      ldres+80(FP), SI
@@ -17069,9 +18887,6 @@ r7:
 	SHLQ $0x02, CX
 
 r7tile:
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r7more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Z0
 	VMOVAPS Z0, Z2
@@ -17087,53 +18902,25 @@ r7tile:
 	VMOVAPS Z1, Z9
 	VMOVAPS Z1, Z11
 	VMOVAPS Z1, Z13
-	JMP     r7started
-
-r7more:
-	MOVQ      ldout+64(FP), DI
-	MOVQ      DX, SI
-	VMOVUPS.Z (SI), K1, Z0
-	VMOVUPS.Z 64(SI), K2, Z1
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z2
-	VMOVUPS.Z 64(SI), K2, Z3
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z4
-	VMOVUPS.Z 64(SI), K2, Z5
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z6
-	VMOVUPS.Z 64(SI), K2, Z7
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z8
-	VMOVUPS.Z 64(SI), K2, Z9
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z10
-	VMOVUPS.Z 64(SI), K2, Z11
-	LEAQ      (SI)(DI*4), SI
-	VMOVUPS.Z (SI), K1, Z12
-	VMOVUPS.Z 64(SI), K2, Z13
-	LEAQ      (SI)(DI*4), SI
-
-r7started:
-	MOVQ  AX, SI
-	LEAQ  (SI)(CX*2), DI
-	ADDQ  CX, DI
-	LEAQ  (DI)(CX*2), R8
-	ADDQ  CX, R8
-	MOVQ  b+40(FP), R9
-	MOVQ  k+32(FP), R10
-	MOVQ  aheadStep+96(FP), R11
-	MOVB  inTurn+117(FP), R11
-	TESTB R11, R11
-	JEQ   r7rest
-	MOVQ  R10, R11
-	ANDQ  $0x1f, R10
-	SHRQ  $0x05, R11
-	JEQ   r7rest
-	MOVQ  R11, R13
-	SHLQ  $0x04, R13
-	MOVQ  R13, R14
-	SHLQ  $0x04, R14
+	MOVQ    AX, SI
+	LEAQ    (SI)(CX*2), DI
+	ADDQ    CX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	MOVQ    b+40(FP), R9
+	MOVQ    k+32(FP), R10
+	MOVQ    aheadStep+96(FP), R11
+	MOVB    inTurn+116(FP), R11
+	TESTB   R11, R11
+	JEQ     r7rest
+	MOVQ    R10, R11
+	ANDQ    $0x1f, R10
+	SHRQ    $0x05, R11
+	JEQ     r7rest
+	MOVQ    R11, R13
+	SHLQ    $0x04, R13
+	MOVQ    R13, R14
+	SHLQ    $0x04, R14
 
 r7turn:
 	MOVQ $0x00000008, R12
@@ -17269,10 +19056,18 @@ r7stream:
 	LEAQ         (R9)(R14*4), R9
 
 r7rest:
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
-	JEQ  r7ones
+	MOVQ R10, (SP)
+	MOVQ R10, 8(SP)
+
+r7next:
+	MOVQ    $0x00000100, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R10, 8(SP)
+	MOVQ    R10, R11
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R11
+	JEQ     r7ones
 
 r7quad:
 	PREFETCHT0   8192(R9)
@@ -17415,6 +19210,83 @@ r7one:
 	JNE          r7one
 
 r7sum:
+	MOVQ   8(SP), R10
+	TESTQ  R10, R10
+	JEQ    r7last
+	LEAQ   256(R10), R11
+	CMPQ   R11, (SP)
+	JEQ    r7first
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Z0, Z0
+	VADDPS 64(R11), Z1, Z1
+	VADDPS 128(R11), Z2, Z2
+	VADDPS 192(R11), Z3, Z3
+	VADDPS 256(R11), Z4, Z4
+	VADDPS 320(R11), Z5, Z5
+	VADDPS 384(R11), Z6, Z6
+	VADDPS 448(R11), Z7, Z7
+	VADDPS 512(R11), Z8, Z8
+	VADDPS 576(R11), Z9, Z9
+	VADDPS 640(R11), Z10, Z10
+	VADDPS 704(R11), Z11, Z11
+	VADDPS 768(R11), Z12, Z12
+	VADDPS 832(R11), Z13, Z13
+
+r7first:
+	LEAQ    79(SP), R11
+	ANDQ    $-64, R11
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, 64(R11)
+	VMOVUPS Z2, 128(R11)
+	VMOVUPS Z3, 192(R11)
+	VMOVUPS Z4, 256(R11)
+	VMOVUPS Z5, 320(R11)
+	VMOVUPS Z6, 384(R11)
+	VMOVUPS Z7, 448(R11)
+	VMOVUPS Z8, 512(R11)
+	VMOVUPS Z9, 576(R11)
+	VMOVUPS Z10, 640(R11)
+	VMOVUPS Z11, 704(R11)
+	VMOVUPS Z12, 768(R11)
+	VMOVUPS Z13, 832(R11)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	JMP     r7next
+
+r7last:
+	CMPQ   (SP), $0x00000100
+	JLE    r7summed
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Z0, Z0
+	VADDPS 64(R11), Z1, Z1
+	VADDPS 128(R11), Z2, Z2
+	VADDPS 192(R11), Z3, Z3
+	VADDPS 256(R11), Z4, Z4
+	VADDPS 320(R11), Z5, Z5
+	VADDPS 384(R11), Z6, Z6
+	VADDPS 448(R11), Z7, Z7
+	VADDPS 512(R11), Z8, Z8
+	VADDPS 576(R11), Z9, Z9
+	VADDPS 640(R11), Z10, Z10
+	VADDPS 704(R11), Z11, Z11
+	VADDPS 768(R11), Z12, Z12
+	VADDPS 832(R11), Z13, Z13
+
+r7summed:
 	TESTQ     BX, BX
 	JEQ       r7clamp
 	MOVQ      ldres+80(FP), SI
@@ -17528,9 +19400,6 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r8more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -17574,83 +19443,26 @@ r8tile:
 	VMOVAPS    Z1, Z11
 	VMOVAPS    Z1, Z13
 	VMOVAPS    Z1, Z15
-	JMP        r8started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	MOVQ       b+40(FP), R10
+	MOVQ       k+32(FP), R11
+	MOVQ       aheadStep+96(FP), R13
+	MOVQ       R11, (SP)
+	MOVQ       R11, 8(SP)
 
-r8more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-
-r8started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+32(FP), R11
-	MOVQ aheadStep+96(FP), R13
-	MOVQ R11, R12
-	ANDQ $0x03, R11
-	SHRQ $0x02, R12
-	JEQ  r8ones
+r8next:
+	MOVQ    $0x00000100, R12
+	CMPQ    R11, R12
+	CMOVQGT R12, R11
+	SUBQ    R11, 8(SP)
+	MOVQ    R11, R12
+	ANDQ    $0x03, R11
+	SHRQ    $0x02, R12
+	JEQ     r8ones
 
 r8quad:
 	PREFETCHT1   (SI)
@@ -17811,6 +19623,91 @@ r8one:
 	JNE          r8one
 
 r8sum:
+	MOVQ   8(SP), R11
+	TESTQ  R11, R11
+	JEQ    r8last
+	LEAQ   256(R11), R12
+	CMPQ   R12, (SP)
+	JEQ    r8first
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+	VADDPS 576(R12), Z9, Z9
+	VADDPS 640(R12), Z10, Z10
+	VADDPS 704(R12), Z11, Z11
+	VADDPS 768(R12), Z12, Z12
+	VADDPS 832(R12), Z13, Z13
+	VADDPS 896(R12), Z14, Z14
+	VADDPS 960(R12), Z15, Z15
+
+r8first:
+	LEAQ    79(SP), R12
+	ANDQ    $-64, R12
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, 64(R12)
+	VMOVUPS Z2, 128(R12)
+	VMOVUPS Z3, 192(R12)
+	VMOVUPS Z4, 256(R12)
+	VMOVUPS Z5, 320(R12)
+	VMOVUPS Z6, 384(R12)
+	VMOVUPS Z7, 448(R12)
+	VMOVUPS Z8, 512(R12)
+	VMOVUPS Z9, 576(R12)
+	VMOVUPS Z10, 640(R12)
+	VMOVUPS Z11, 704(R12)
+	VMOVUPS Z12, 768(R12)
+	VMOVUPS Z13, 832(R12)
+	VMOVUPS Z14, 896(R12)
+	VMOVUPS Z15, 960(R12)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	JMP     r8next
+
+r8last:
+	CMPQ   (SP), $0x00000100
+	JLE    r8summed
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+	VADDPS 576(R12), Z9, Z9
+	VADDPS 640(R12), Z10, Z10
+	VADDPS 704(R12), Z11, Z11
+	VADDPS 768(R12), Z12, Z12
+	VADDPS 832(R12), Z13, Z13
+	VADDPS 896(R12), Z14, Z14
+	VADDPS 960(R12), Z15, Z15
+
+r8summed:
 	TESTQ     BX, BX
 	JEQ       r8clamp
 	MOVQ      ldres+80(FP), DI
@@ -17937,9 +19834,6 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r9more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -17988,90 +19882,26 @@ r9tile:
 	VMOVAPS    Z1, Z13
 	VMOVAPS    Z1, Z15
 	VMOVAPS    Z1, Z17
-	JMP        r9started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	MOVQ       b+40(FP), R10
+	MOVQ       k+32(FP), R11
+	MOVQ       aheadStep+96(FP), R13
+	MOVQ       R11, (SP)
+	MOVQ       R11, 8(SP)
 
-r9more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-
-r9started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	MOVQ b+40(FP), R10
-	MOVQ k+32(FP), R11
-	MOVQ aheadStep+96(FP), R13
-	MOVQ R11, R12
-	ANDQ $0x03, R11
-	SHRQ $0x02, R12
-	JEQ  r9ones
+r9next:
+	MOVQ    $0x00000100, R12
+	CMPQ    R11, R12
+	CMOVQGT R12, R11
+	SUBQ    R11, 8(SP)
+	MOVQ    R11, R12
+	ANDQ    $0x03, R11
+	SHRQ    $0x02, R12
+	JEQ     r9ones
 
 r9quad:
 	PREFETCHT1   (SI)
@@ -18247,6 +20077,99 @@ r9one:
 	JNE          r9one
 
 r9sum:
+	MOVQ   8(SP), R11
+	TESTQ  R11, R11
+	JEQ    r9last
+	LEAQ   256(R11), R12
+	CMPQ   R12, (SP)
+	JEQ    r9first
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+	VADDPS 576(R12), Z9, Z9
+	VADDPS 640(R12), Z10, Z10
+	VADDPS 704(R12), Z11, Z11
+	VADDPS 768(R12), Z12, Z12
+	VADDPS 832(R12), Z13, Z13
+	VADDPS 896(R12), Z14, Z14
+	VADDPS 960(R12), Z15, Z15
+	VADDPS 1024(R12), Z16, Z16
+	VADDPS 1088(R12), Z17, Z17
+
+r9first:
+	LEAQ    79(SP), R12
+	ANDQ    $-64, R12
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, 64(R12)
+	VMOVUPS Z2, 128(R12)
+	VMOVUPS Z3, 192(R12)
+	VMOVUPS Z4, 256(R12)
+	VMOVUPS Z5, 320(R12)
+	VMOVUPS Z6, 384(R12)
+	VMOVUPS Z7, 448(R12)
+	VMOVUPS Z8, 512(R12)
+	VMOVUPS Z9, 576(R12)
+	VMOVUPS Z10, 640(R12)
+	VMOVUPS Z11, 704(R12)
+	VMOVUPS Z12, 768(R12)
+	VMOVUPS Z13, 832(R12)
+	VMOVUPS Z14, 896(R12)
+	VMOVUPS Z15, 960(R12)
+	VMOVUPS Z16, 1024(R12)
+	VMOVUPS Z17, 1088(R12)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	JMP     r9next
+
+r9last:
+	CMPQ   (SP), $0x00000100
+	JLE    r9summed
+	LEAQ   79(SP), R12
+	ANDQ   $-64, R12
+	VADDPS (R12), Z0, Z0
+	VADDPS 64(R12), Z1, Z1
+	VADDPS 128(R12), Z2, Z2
+	VADDPS 192(R12), Z3, Z3
+	VADDPS 256(R12), Z4, Z4
+	VADDPS 320(R12), Z5, Z5
+	VADDPS 384(R12), Z6, Z6
+	VADDPS 448(R12), Z7, Z7
+	VADDPS 512(R12), Z8, Z8
+	VADDPS 576(R12), Z9, Z9
+	VADDPS 640(R12), Z10, Z10
+	VADDPS 704(R12), Z11, Z11
+	VADDPS 768(R12), Z12, Z12
+	VADDPS 832(R12), Z13, Z13
+	VADDPS 896(R12), Z14, Z14
+	VADDPS 960(R12), Z15, Z15
+	VADDPS 1024(R12), Z16, Z16
+	VADDPS 1088(R12), Z17, Z17
+
+r9summed:
 	TESTQ     BX, BX
 	JEQ       r9clamp
 	MOVQ      ldres+80(FP), DI
@@ -18386,9 +20309,6 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r10more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -18442,99 +20362,28 @@ r10tile:
 	VMOVAPS    Z1, Z15
 	VMOVAPS    Z1, Z17
 	VMOVAPS    Z1, Z19
-	JMP        r10started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r10more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z18
-	VMOVUPS.Z  64(DI), K2, Z19
-	LEAQ       (DI)(R8*4), DI
-
-r10started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r10ones
+r10next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r10ones
 
 r10quad:
 	PREFETCHT1   (SI)
@@ -18727,6 +20576,107 @@ r10one:
 	JNE          r10one
 
 r10sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r10last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r10first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+
+r10first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VMOVUPS Z10, 640(R13)
+	VMOVUPS Z11, 704(R13)
+	VMOVUPS Z12, 768(R13)
+	VMOVUPS Z13, 832(R13)
+	VMOVUPS Z14, 896(R13)
+	VMOVUPS Z15, 960(R13)
+	VMOVUPS Z16, 1024(R13)
+	VMOVUPS Z17, 1088(R13)
+	VMOVUPS Z18, 1152(R13)
+	VMOVUPS Z19, 1216(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	JMP     r10next
+
+r10last:
+	CMPQ   (SP), $0x00000100
+	JLE    r10summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+
+r10summed:
 	TESTQ     BX, BX
 	JEQ       r10clamp
 	MOVQ      ldres+80(FP), DI
@@ -18879,9 +20829,6 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r11more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -18940,106 +20887,28 @@ r11tile:
 	VMOVAPS    Z1, Z17
 	VMOVAPS    Z1, Z19
 	VMOVAPS    Z1, Z21
-	JMP        r11started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r11more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z18
-	VMOVUPS.Z  64(DI), K2, Z19
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z20
-	VMOVUPS.Z  64(DI), K2, Z21
-	LEAQ       (DI)(R8*4), DI
-
-r11started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r11ones
+r11next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r11ones
 
 r11quad:
 	PREFETCHT1   (SI)
@@ -19247,6 +21116,115 @@ r11one:
 	JNE          r11one
 
 r11sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r11last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r11first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+	VADDPS 1280(R13), Z20, Z20
+	VADDPS 1344(R13), Z21, Z21
+
+r11first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VMOVUPS Z10, 640(R13)
+	VMOVUPS Z11, 704(R13)
+	VMOVUPS Z12, 768(R13)
+	VMOVUPS Z13, 832(R13)
+	VMOVUPS Z14, 896(R13)
+	VMOVUPS Z15, 960(R13)
+	VMOVUPS Z16, 1024(R13)
+	VMOVUPS Z17, 1088(R13)
+	VMOVUPS Z18, 1152(R13)
+	VMOVUPS Z19, 1216(R13)
+	VMOVUPS Z20, 1280(R13)
+	VMOVUPS Z21, 1344(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	JMP     r11next
+
+r11last:
+	CMPQ   (SP), $0x00000100
+	JLE    r11summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+	VADDPS 1280(R13), Z20, Z20
+	VADDPS 1344(R13), Z21, Z21
+
+r11summed:
 	TESTQ     BX, BX
 	JEQ       r11clamp
 	MOVQ      ldres+80(FP), DI
@@ -19412,9 +21390,6 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r12more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -19478,113 +21453,28 @@ r12tile:
 	VMOVAPS    Z1, Z19
 	VMOVAPS    Z1, Z21
 	VMOVAPS    Z1, Z23
-	JMP        r12started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	MOVQ       b+40(FP), R11
+	MOVQ       k+32(FP), R12
+	MOVQ       aheadStep+96(FP), R14
+	MOVQ       R12, (SP)
+	MOVQ       R12, 8(SP)
 
-r12more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z18
-	VMOVUPS.Z  64(DI), K2, Z19
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z20
-	VMOVUPS.Z  64(DI), K2, Z21
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z22
-	VMOVUPS.Z  64(DI), K2, Z23
-	LEAQ       (DI)(R8*4), DI
-
-r12started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	MOVQ b+40(FP), R11
-	MOVQ k+32(FP), R12
-	MOVQ aheadStep+96(FP), R14
-	MOVQ R12, R13
-	ANDQ $0x03, R12
-	SHRQ $0x02, R13
-	JEQ  r12ones
+r12next:
+	MOVQ    $0x00000100, R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	SUBQ    R12, 8(SP)
+	MOVQ    R12, R13
+	ANDQ    $0x03, R12
+	SHRQ    $0x02, R13
+	JEQ     r12ones
 
 r12quad:
 	PREFETCHT1   (SI)
@@ -19807,6 +21697,123 @@ r12one:
 	JNE          r12one
 
 r12sum:
+	MOVQ   8(SP), R12
+	TESTQ  R12, R12
+	JEQ    r12last
+	LEAQ   256(R12), R13
+	CMPQ   R13, (SP)
+	JEQ    r12first
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+	VADDPS 1280(R13), Z20, Z20
+	VADDPS 1344(R13), Z21, Z21
+	VADDPS 1408(R13), Z22, Z22
+	VADDPS 1472(R13), Z23, Z23
+
+r12first:
+	LEAQ    79(SP), R13
+	ANDQ    $-64, R13
+	VMOVUPS Z0, (R13)
+	VMOVUPS Z1, 64(R13)
+	VMOVUPS Z2, 128(R13)
+	VMOVUPS Z3, 192(R13)
+	VMOVUPS Z4, 256(R13)
+	VMOVUPS Z5, 320(R13)
+	VMOVUPS Z6, 384(R13)
+	VMOVUPS Z7, 448(R13)
+	VMOVUPS Z8, 512(R13)
+	VMOVUPS Z9, 576(R13)
+	VMOVUPS Z10, 640(R13)
+	VMOVUPS Z11, 704(R13)
+	VMOVUPS Z12, 768(R13)
+	VMOVUPS Z13, 832(R13)
+	VMOVUPS Z14, 896(R13)
+	VMOVUPS Z15, 960(R13)
+	VMOVUPS Z16, 1024(R13)
+	VMOVUPS Z17, 1088(R13)
+	VMOVUPS Z18, 1152(R13)
+	VMOVUPS Z19, 1216(R13)
+	VMOVUPS Z20, 1280(R13)
+	VMOVUPS Z21, 1344(R13)
+	VMOVUPS Z22, 1408(R13)
+	VMOVUPS Z23, 1472(R13)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	JMP     r12next
+
+r12last:
+	CMPQ   (SP), $0x00000100
+	JLE    r12summed
+	LEAQ   79(SP), R13
+	ANDQ   $-64, R13
+	VADDPS (R13), Z0, Z0
+	VADDPS 64(R13), Z1, Z1
+	VADDPS 128(R13), Z2, Z2
+	VADDPS 192(R13), Z3, Z3
+	VADDPS 256(R13), Z4, Z4
+	VADDPS 320(R13), Z5, Z5
+	VADDPS 384(R13), Z6, Z6
+	VADDPS 448(R13), Z7, Z7
+	VADDPS 512(R13), Z8, Z8
+	VADDPS 576(R13), Z9, Z9
+	VADDPS 640(R13), Z10, Z10
+	VADDPS 704(R13), Z11, Z11
+	VADDPS 768(R13), Z12, Z12
+	VADDPS 832(R13), Z13, Z13
+	VADDPS 896(R13), Z14, Z14
+	VADDPS 960(R13), Z15, Z15
+	VADDPS 1024(R13), Z16, Z16
+	VADDPS 1088(R13), Z17, Z17
+	VADDPS 1152(R13), Z18, Z18
+	VADDPS 1216(R13), Z19, Z19
+	VADDPS 1280(R13), Z20, Z20
+	VADDPS 1344(R13), Z21, Z21
+	VADDPS 1408(R13), Z22, Z22
+	VADDPS 1472(R13), Z23, Z23
+
+r12summed:
 	TESTQ     BX, BX
 	JEQ       r12clamp
 	MOVQ      ldres+80(FP), DI
@@ -19985,9 +21992,6 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r13more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -20056,122 +22060,30 @@ r13tile:
 	VMOVAPS    Z1, Z21
 	VMOVAPS    Z1, Z23
 	VMOVAPS    Z1, Z25
-	JMP        r13started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	LEAQ       (R10)(CX*2), R11
+	ADDQ       CX, R11
+	MOVQ       b+40(FP), R12
+	MOVQ       k+32(FP), R13
+	MOVQ       aheadStep+96(FP), R15
+	MOVQ       R13, (SP)
+	MOVQ       R13, 8(SP)
 
-r13more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z18
-	VMOVUPS.Z  64(DI), K2, Z19
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z20
-	VMOVUPS.Z  64(DI), K2, Z21
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z22
-	VMOVUPS.Z  64(DI), K2, Z23
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z24
-	VMOVUPS.Z  64(DI), K2, Z25
-	LEAQ       (DI)(R8*4), DI
-
-r13started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	LEAQ (R10)(CX*2), R11
-	ADDQ CX, R11
-	MOVQ b+40(FP), R12
-	MOVQ k+32(FP), R13
-	MOVQ aheadStep+96(FP), R15
-	MOVQ R13, R14
-	ANDQ $0x03, R13
-	SHRQ $0x02, R14
-	JEQ  r13ones
+r13next:
+	MOVQ    $0x00000100, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	SUBQ    R13, 8(SP)
+	MOVQ    R13, R14
+	ANDQ    $0x03, R13
+	SHRQ    $0x02, R14
+	JEQ     r13ones
 
 r13quad:
 	PREFETCHT1   (SI)
@@ -20411,6 +22323,131 @@ r13one:
 	JNE          r13one
 
 r13sum:
+	MOVQ   8(SP), R13
+	TESTQ  R13, R13
+	JEQ    r13last
+	LEAQ   256(R13), R14
+	CMPQ   R14, (SP)
+	JEQ    r13first
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+	VADDPS 896(R14), Z14, Z14
+	VADDPS 960(R14), Z15, Z15
+	VADDPS 1024(R14), Z16, Z16
+	VADDPS 1088(R14), Z17, Z17
+	VADDPS 1152(R14), Z18, Z18
+	VADDPS 1216(R14), Z19, Z19
+	VADDPS 1280(R14), Z20, Z20
+	VADDPS 1344(R14), Z21, Z21
+	VADDPS 1408(R14), Z22, Z22
+	VADDPS 1472(R14), Z23, Z23
+	VADDPS 1536(R14), Z24, Z24
+	VADDPS 1600(R14), Z25, Z25
+
+r13first:
+	LEAQ    79(SP), R14
+	ANDQ    $-64, R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z2, 128(R14)
+	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z4, 256(R14)
+	VMOVUPS Z5, 320(R14)
+	VMOVUPS Z6, 384(R14)
+	VMOVUPS Z7, 448(R14)
+	VMOVUPS Z8, 512(R14)
+	VMOVUPS Z9, 576(R14)
+	VMOVUPS Z10, 640(R14)
+	VMOVUPS Z11, 704(R14)
+	VMOVUPS Z12, 768(R14)
+	VMOVUPS Z13, 832(R14)
+	VMOVUPS Z14, 896(R14)
+	VMOVUPS Z15, 960(R14)
+	VMOVUPS Z16, 1024(R14)
+	VMOVUPS Z17, 1088(R14)
+	VMOVUPS Z18, 1152(R14)
+	VMOVUPS Z19, 1216(R14)
+	VMOVUPS Z20, 1280(R14)
+	VMOVUPS Z21, 1344(R14)
+	VMOVUPS Z22, 1408(R14)
+	VMOVUPS Z23, 1472(R14)
+	VMOVUPS Z24, 1536(R14)
+	VMOVUPS Z25, 1600(R14)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	VPXORD  Z24, Z24, Z24
+	VPXORD  Z25, Z25, Z25
+	JMP     r13next
+
+r13last:
+	CMPQ   (SP), $0x00000100
+	JLE    r13summed
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+	VADDPS 896(R14), Z14, Z14
+	VADDPS 960(R14), Z15, Z15
+	VADDPS 1024(R14), Z16, Z16
+	VADDPS 1088(R14), Z17, Z17
+	VADDPS 1152(R14), Z18, Z18
+	VADDPS 1216(R14), Z19, Z19
+	VADDPS 1280(R14), Z20, Z20
+	VADDPS 1344(R14), Z21, Z21
+	VADDPS 1408(R14), Z22, Z22
+	VADDPS 1472(R14), Z23, Z23
+	VADDPS 1536(R14), Z24, Z24
+	VADDPS 1600(R14), Z25, Z25
+
+r13summed:
 	TESTQ     BX, BX
 	JEQ       r13clamp
 	MOVQ      ldres+80(FP), DI
@@ -20602,9 +22639,6 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r14more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -20678,129 +22712,30 @@ r14tile:
 	VMOVAPS    Z1, Z23
 	VMOVAPS    Z1, Z25
 	VMOVAPS    Z1, Z27
-	JMP        r14started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	LEAQ       (R8)(CX*2), R9
+	ADDQ       CX, R9
+	LEAQ       (R9)(CX*2), R10
+	ADDQ       CX, R10
+	LEAQ       (R10)(CX*2), R11
+	ADDQ       CX, R11
+	MOVQ       b+40(FP), R12
+	MOVQ       k+32(FP), R13
+	MOVQ       aheadStep+96(FP), R15
+	MOVQ       R13, (SP)
+	MOVQ       R13, 8(SP)
 
-r14more:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	VMOVUPS.Z  (DI), K1, Z0
-	VMOVUPS.Z  64(DI), K2, Z1
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z2
-	VMOVUPS.Z  64(DI), K2, Z3
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z4
-	VMOVUPS.Z  64(DI), K2, Z5
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z6
-	VMOVUPS.Z  64(DI), K2, Z7
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z8
-	VMOVUPS.Z  64(DI), K2, Z9
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z10
-	VMOVUPS.Z  64(DI), K2, Z11
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z12
-	VMOVUPS.Z  64(DI), K2, Z13
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z14
-	VMOVUPS.Z  64(DI), K2, Z15
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z16
-	VMOVUPS.Z  64(DI), K2, Z17
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z18
-	VMOVUPS.Z  64(DI), K2, Z19
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z20
-	VMOVUPS.Z  64(DI), K2, Z21
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z22
-	VMOVUPS.Z  64(DI), K2, Z23
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z24
-	VMOVUPS.Z  64(DI), K2, Z25
-	LEAQ       (DI)(R8*4), DI
-	VMOVUPS.Z  (DI), K1, Z26
-	VMOVUPS.Z  64(DI), K2, Z27
-	LEAQ       (DI)(R8*4), DI
-
-r14started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	LEAQ (R8)(CX*2), R9
-	ADDQ CX, R9
-	LEAQ (R9)(CX*2), R10
-	ADDQ CX, R10
-	LEAQ (R10)(CX*2), R11
-	ADDQ CX, R11
-	MOVQ b+40(FP), R12
-	MOVQ k+32(FP), R13
-	MOVQ aheadStep+96(FP), R15
-	MOVQ R13, R14
-	ANDQ $0x03, R13
-	SHRQ $0x02, R14
-	JEQ  r14ones
+r14next:
+	MOVQ    $0x00000100, R14
+	CMPQ    R13, R14
+	CMOVQGT R14, R13
+	SUBQ    R13, 8(SP)
+	MOVQ    R13, R14
+	ANDQ    $0x03, R13
+	SHRQ    $0x02, R14
+	JEQ     r14ones
 
 r14quad:
 	PREFETCHT1   (SI)
@@ -21055,6 +22990,139 @@ r14one:
 	JNE          r14one
 
 r14sum:
+	MOVQ   8(SP), R13
+	TESTQ  R13, R13
+	JEQ    r14last
+	LEAQ   256(R13), R14
+	CMPQ   R14, (SP)
+	JEQ    r14first
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+	VADDPS 896(R14), Z14, Z14
+	VADDPS 960(R14), Z15, Z15
+	VADDPS 1024(R14), Z16, Z16
+	VADDPS 1088(R14), Z17, Z17
+	VADDPS 1152(R14), Z18, Z18
+	VADDPS 1216(R14), Z19, Z19
+	VADDPS 1280(R14), Z20, Z20
+	VADDPS 1344(R14), Z21, Z21
+	VADDPS 1408(R14), Z22, Z22
+	VADDPS 1472(R14), Z23, Z23
+	VADDPS 1536(R14), Z24, Z24
+	VADDPS 1600(R14), Z25, Z25
+	VADDPS 1664(R14), Z26, Z26
+	VADDPS 1728(R14), Z27, Z27
+
+r14first:
+	LEAQ    79(SP), R14
+	ANDQ    $-64, R14
+	VMOVUPS Z0, (R14)
+	VMOVUPS Z1, 64(R14)
+	VMOVUPS Z2, 128(R14)
+	VMOVUPS Z3, 192(R14)
+	VMOVUPS Z4, 256(R14)
+	VMOVUPS Z5, 320(R14)
+	VMOVUPS Z6, 384(R14)
+	VMOVUPS Z7, 448(R14)
+	VMOVUPS Z8, 512(R14)
+	VMOVUPS Z9, 576(R14)
+	VMOVUPS Z10, 640(R14)
+	VMOVUPS Z11, 704(R14)
+	VMOVUPS Z12, 768(R14)
+	VMOVUPS Z13, 832(R14)
+	VMOVUPS Z14, 896(R14)
+	VMOVUPS Z15, 960(R14)
+	VMOVUPS Z16, 1024(R14)
+	VMOVUPS Z17, 1088(R14)
+	VMOVUPS Z18, 1152(R14)
+	VMOVUPS Z19, 1216(R14)
+	VMOVUPS Z20, 1280(R14)
+	VMOVUPS Z21, 1344(R14)
+	VMOVUPS Z22, 1408(R14)
+	VMOVUPS Z23, 1472(R14)
+	VMOVUPS Z24, 1536(R14)
+	VMOVUPS Z25, 1600(R14)
+	VMOVUPS Z26, 1664(R14)
+	VMOVUPS Z27, 1728(R14)
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	VPXORD  Z24, Z24, Z24
+	VPXORD  Z25, Z25, Z25
+	VPXORD  Z26, Z26, Z26
+	VPXORD  Z27, Z27, Z27
+	JMP     r14next
+
+r14last:
+	CMPQ   (SP), $0x00000100
+	JLE    r14summed
+	LEAQ   79(SP), R14
+	ANDQ   $-64, R14
+	VADDPS (R14), Z0, Z0
+	VADDPS 64(R14), Z1, Z1
+	VADDPS 128(R14), Z2, Z2
+	VADDPS 192(R14), Z3, Z3
+	VADDPS 256(R14), Z4, Z4
+	VADDPS 320(R14), Z5, Z5
+	VADDPS 384(R14), Z6, Z6
+	VADDPS 448(R14), Z7, Z7
+	VADDPS 512(R14), Z8, Z8
+	VADDPS 576(R14), Z9, Z9
+	VADDPS 640(R14), Z10, Z10
+	VADDPS 704(R14), Z11, Z11
+	VADDPS 768(R14), Z12, Z12
+	VADDPS 832(R14), Z13, Z13
+	VADDPS 896(R14), Z14, Z14
+	VADDPS 960(R14), Z15, Z15
+	VADDPS 1024(R14), Z16, Z16
+	VADDPS 1088(R14), Z17, Z17
+	VADDPS 1152(R14), Z18, Z18
+	VADDPS 1216(R14), Z19, Z19
+	VADDPS 1280(R14), Z20, Z20
+	VADDPS 1344(R14), Z21, Z21
+	VADDPS 1408(R14), Z22, Z22
+	VADDPS 1472(R14), Z23, Z23
+	VADDPS 1536(R14), Z24, Z24
+	VADDPS 1600(R14), Z25, Z25
+	VADDPS 1664(R14), Z26, Z26
+	VADDPS 1728(R14), Z27, Z27
+
+r14summed:
 	TESTQ     BX, BX
 	JEQ       r14clamp
 	MOVQ      ldres+80(FP), DI
@@ -21250,9 +23318,9 @@ r14clamp:
 	VZEROUPPER
 	RET
 
-// func gemm16HalfAVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
-// Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·gemm16HalfAVX2(SB), NOSPLIT, $0-118
+// func gemm16HalfAVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
+// Requires: AVX, AVX2, CMOV, F16C, FMA3, MMX+
+TEXT ·gemm16HalfAVX2(SB), $464-117
 	MOVQ rows+0(FP), AX
 	CMPQ AX, $0x00000006
 	JEQ  r6
@@ -21278,43 +23346,24 @@ r1tile:
 	VXORPS  Y5, Y5, Y5
 	VXORPS  Y6, Y6, Y6
 	VXORPS  Y7, Y7, Y7
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r1more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Y0
 	VMOVUPS 32(SI), Y1
-	JMP     r1started
-
-r1more:
-	MOVQ         ldout+64(FP), DI
-	MOVQ         DX, SI
-	VBROADCASTSS mask+112(FP), Y8
-	VPAND        gemmBits<>+0(SB), Y8, Y8
-	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
-	VBROADCASTSS mask+112(FP), Y9
-	VPAND        gemmBits<>+32(SB), Y9, Y9
-	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
-	VMASKMOVPS   (SI), Y8, Y0
-	VMASKMOVPS   32(SI), Y9, Y1
-	LEAQ         (SI)(DI*4), SI
-
-r1started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r1rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r1rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x03, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r1rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r1rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x03, R12
 
 r1turn:
 	MOVQ $0x00000008, R10
@@ -21362,10 +23411,18 @@ r1stream:
 	LEAQ         (DI)(R12*4), DI
 
 r1rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r1ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r1next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r1ones
 
 r1quad:
 	PREFETCHT0   8192(DI)
@@ -21412,6 +23469,59 @@ r1one:
 	JNE          r1one
 
 r1sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r1last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r1first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+
+r1first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, 64(R9)
+	VMOVUPS Y3, 96(R9)
+	VMOVUPS Y4, 128(R9)
+	VMOVUPS Y5, 160(R9)
+	VMOVUPS Y6, 192(R9)
+	VMOVUPS Y7, 224(R9)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	JMP     r1next
+
+r1last:
+	CMPQ   (SP), $0x00000100
+	JLE    r1summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+
+r1summed:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y4, Y0, Y0
@@ -21489,48 +23599,26 @@ r2tile:
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r2more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Y0
 	VMOVAPS Y0, Y2
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y1, Y3
-	JMP     r2started
-
-r2more:
-	MOVQ         ldout+64(FP), DI
-	MOVQ         DX, SI
-	VBROADCASTSS mask+112(FP), Y12
-	VPAND        gemmBits<>+0(SB), Y12, Y12
-	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+112(FP), Y13
-	VPAND        gemmBits<>+32(SB), Y13, Y13
-	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	VMASKMOVPS   (SI), Y12, Y0
-	VMASKMOVPS   32(SI), Y13, Y1
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y2
-	VMASKMOVPS   32(SI), Y13, Y3
-	LEAQ         (SI)(DI*4), SI
-
-r2started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r2rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r2rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x03, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r2rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r2rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x03, R12
 
 r2turn:
 	MOVQ $0x00000008, R10
@@ -21590,10 +23678,18 @@ r2stream:
 	LEAQ         (DI)(R12*4), DI
 
 r2rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r2ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r2next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r2ones
 
 r2quad:
 	PREFETCHT0   8192(DI)
@@ -21655,6 +23751,75 @@ r2one:
 	JNE          r2one
 
 r2sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r2last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r2first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+	VADDPS 256(R9), Y8, Y8
+	VADDPS 288(R9), Y9, Y9
+	VADDPS 320(R9), Y10, Y10
+	VADDPS 352(R9), Y11, Y11
+
+r2first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, 64(R9)
+	VMOVUPS Y3, 96(R9)
+	VMOVUPS Y4, 128(R9)
+	VMOVUPS Y5, 160(R9)
+	VMOVUPS Y6, 192(R9)
+	VMOVUPS Y7, 224(R9)
+	VMOVUPS Y8, 256(R9)
+	VMOVUPS Y9, 288(R9)
+	VMOVUPS Y10, 320(R9)
+	VMOVUPS Y11, 352(R9)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	JMP     r2next
+
+r2last:
+	CMPQ   (SP), $0x00000100
+	JLE    r2summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+	VADDPS 256(R9), Y8, Y8
+	VADDPS 288(R9), Y9, Y9
+	VADDPS 320(R9), Y10, Y10
+	VADDPS 352(R9), Y11, Y11
+
+r2summed:
 	VADDPS       Y4, Y0, Y0
 	VADDPS       Y5, Y1, Y1
 	VADDPS       Y6, Y2, Y2
@@ -21752,9 +23917,6 @@ r3tile:
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	MOVB    accumulate+116(FP), SI
-	TESTB   SI, SI
-	JNE     r3more
 	MOVQ    bias+48(FP), SI
 	VMOVUPS (SI), Y0
 	VMOVAPS Y0, Y2
@@ -21762,43 +23924,21 @@ r3tile:
 	VMOVUPS 32(SI), Y1
 	VMOVAPS Y1, Y3
 	VMOVAPS Y1, Y5
-	JMP     r3started
-
-r3more:
-	MOVQ         ldout+64(FP), DI
-	MOVQ         DX, SI
-	VBROADCASTSS mask+112(FP), Y12
-	VPAND        gemmBits<>+0(SB), Y12, Y12
-	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+112(FP), Y13
-	VPAND        gemmBits<>+32(SB), Y13, Y13
-	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	VMASKMOVPS   (SI), Y12, Y0
-	VMASKMOVPS   32(SI), Y13, Y1
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y2
-	VMASKMOVPS   32(SI), Y13, Y3
-	LEAQ         (SI)(DI*4), SI
-	VMASKMOVPS   (SI), Y12, Y4
-	VMASKMOVPS   32(SI), Y13, Y5
-	LEAQ         (SI)(DI*4), SI
-
-r3started:
-	MOVQ  AX, SI
-	MOVQ  b+40(FP), DI
-	MOVQ  k+32(FP), R8
-	MOVQ  aheadStep+96(FP), R9
-	MOVB  inTurn+117(FP), R9
-	TESTB R9, R9
-	JEQ   r3rest
-	MOVQ  R8, R9
-	ANDQ  $0x1f, R8
-	SHRQ  $0x05, R9
-	JEQ   r3rest
-	MOVQ  R9, R11
-	SHLQ  $0x04, R11
-	MOVQ  R11, R12
-	SHLQ  $0x03, R12
+	MOVQ    AX, SI
+	MOVQ    b+40(FP), DI
+	MOVQ    k+32(FP), R8
+	MOVQ    aheadStep+96(FP), R9
+	MOVB    inTurn+116(FP), R9
+	TESTB   R9, R9
+	JEQ     r3rest
+	MOVQ    R8, R9
+	ANDQ    $0x1f, R8
+	SHRQ    $0x05, R9
+	JEQ     r3rest
+	MOVQ    R9, R11
+	SHLQ    $0x04, R11
+	MOVQ    R11, R12
+	SHLQ    $0x03, R12
 
 r3turn:
 	MOVQ $0x00000008, R10
@@ -21870,10 +24010,18 @@ r3stream:
 	LEAQ         (DI)(R12*4), DI
 
 r3rest:
-	MOVQ R8, R9
-	ANDQ $0x03, R8
-	SHRQ $0x02, R9
-	JEQ  r3ones
+	MOVQ R8, (SP)
+	MOVQ R8, 8(SP)
+
+r3next:
+	MOVQ    $0x00000100, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+	SUBQ    R8, 8(SP)
+	MOVQ    R8, R9
+	ANDQ    $0x03, R8
+	SHRQ    $0x02, R9
+	JEQ     r3ones
 
 r3quad:
 	PREFETCHT0   8192(DI)
@@ -21950,6 +24098,75 @@ r3one:
 	JNE          r3one
 
 r3sum:
+	MOVQ   8(SP), R8
+	TESTQ  R8, R8
+	JEQ    r3last
+	LEAQ   256(R8), R9
+	CMPQ   R9, (SP)
+	JEQ    r3first
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+	VADDPS 256(R9), Y8, Y8
+	VADDPS 288(R9), Y9, Y9
+	VADDPS 320(R9), Y10, Y10
+	VADDPS 352(R9), Y11, Y11
+
+r3first:
+	LEAQ    79(SP), R9
+	ANDQ    $-64, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, 64(R9)
+	VMOVUPS Y3, 96(R9)
+	VMOVUPS Y4, 128(R9)
+	VMOVUPS Y5, 160(R9)
+	VMOVUPS Y6, 192(R9)
+	VMOVUPS Y7, 224(R9)
+	VMOVUPS Y8, 256(R9)
+	VMOVUPS Y9, 288(R9)
+	VMOVUPS Y10, 320(R9)
+	VMOVUPS Y11, 352(R9)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	JMP     r3next
+
+r3last:
+	CMPQ   (SP), $0x00000100
+	JLE    r3summed
+	LEAQ   79(SP), R9
+	ANDQ   $-64, R9
+	VADDPS (R9), Y0, Y0
+	VADDPS 32(R9), Y1, Y1
+	VADDPS 64(R9), Y2, Y2
+	VADDPS 96(R9), Y3, Y3
+	VADDPS 128(R9), Y4, Y4
+	VADDPS 160(R9), Y5, Y5
+	VADDPS 192(R9), Y6, Y6
+	VADDPS 224(R9), Y7, Y7
+	VADDPS 256(R9), Y8, Y8
+	VADDPS 288(R9), Y9, Y9
+	VADDPS 320(R9), Y10, Y10
+	VADDPS 352(R9), Y11, Y11
+
+r3summed:
 	VADDPS       Y6, Y0, Y0
 	VADDPS       Y7, Y1, Y1
 	VADDPS       Y8, Y2, Y2
@@ -22059,9 +24276,6 @@ r4:
 	SHLQ $0x02, CX
 
 r4tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r4more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -22081,55 +24295,24 @@ r4tile:
 	VMOVAPS    Y1, Y3
 	VMOVAPS    Y1, Y5
 	VMOVAPS    Y1, Y7
-	JMP        r4started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+40(FP), R9
+	MOVQ       k+32(FP), R10
+	MOVQ       aheadStep+96(FP), R12
+	MOVQ       R10, (SP)
+	MOVQ       R10, 8(SP)
 
-r4more:
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	VBROADCASTSS mask+112(FP), Y8
-	VPAND        gemmBits<>+0(SB), Y8, Y8
-	VPCMPEQD     gemmBits<>+0(SB), Y8, Y8
-	VBROADCASTSS mask+112(FP), Y9
-	VPAND        gemmBits<>+32(SB), Y9, Y9
-	VPCMPEQD     gemmBits<>+32(SB), Y9, Y9
-	VMASKMOVPS   (DI), Y8, Y0
-	VMASKMOVPS   32(DI), Y9, Y1
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y8, Y2
-	VMASKMOVPS   32(DI), Y9, Y3
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y8, Y4
-	VMASKMOVPS   32(DI), Y9, Y5
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y8, Y6
-	VMASKMOVPS   32(DI), Y9, Y7
-	LEAQ         (DI)(R8*4), DI
-
-r4started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ aheadStep+96(FP), R12
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
-	JEQ  r4ones
+r4next:
+	MOVQ    $0x00000100, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R10, 8(SP)
+	MOVQ    R10, R11
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R11
+	JEQ     r4ones
 
 r4quad:
 	PREFETCHT1   (SI)
@@ -22224,6 +24407,59 @@ r4one:
 	JNE          r4one
 
 r4sum:
+	MOVQ   8(SP), R10
+	TESTQ  R10, R10
+	JEQ    r4last
+	LEAQ   256(R10), R11
+	CMPQ   R11, (SP)
+	JEQ    r4first
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+
+r4first:
+	LEAQ    79(SP), R11
+	ANDQ    $-64, R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
+	VMOVUPS Y2, 64(R11)
+	VMOVUPS Y3, 96(R11)
+	VMOVUPS Y4, 128(R11)
+	VMOVUPS Y5, 160(R11)
+	VMOVUPS Y6, 192(R11)
+	VMOVUPS Y7, 224(R11)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	JMP     r4next
+
+r4last:
+	CMPQ   (SP), $0x00000100
+	JLE    r4summed
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+
+r4summed:
 	TESTQ        BX, BX
 	JEQ          r4clamp
 	VBROADCASTSS mask+112(FP), Y8
@@ -22347,9 +24583,6 @@ r5:
 	SHLQ $0x02, CX
 
 r5tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r5more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -22373,61 +24606,24 @@ r5tile:
 	VMOVAPS    Y1, Y5
 	VMOVAPS    Y1, Y7
 	VMOVAPS    Y1, Y9
-	JMP        r5started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+40(FP), R9
+	MOVQ       k+32(FP), R10
+	MOVQ       aheadStep+96(FP), R12
+	MOVQ       R10, (SP)
+	MOVQ       R10, 8(SP)
 
-r5more:
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	VBROADCASTSS mask+112(FP), Y10
-	VPAND        gemmBits<>+0(SB), Y10, Y10
-	VPCMPEQD     gemmBits<>+0(SB), Y10, Y10
-	VBROADCASTSS mask+112(FP), Y11
-	VPAND        gemmBits<>+32(SB), Y11, Y11
-	VPCMPEQD     gemmBits<>+32(SB), Y11, Y11
-	VMASKMOVPS   (DI), Y10, Y0
-	VMASKMOVPS   32(DI), Y11, Y1
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y10, Y2
-	VMASKMOVPS   32(DI), Y11, Y3
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y10, Y4
-	VMASKMOVPS   32(DI), Y11, Y5
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y10, Y6
-	VMASKMOVPS   32(DI), Y11, Y7
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y10, Y8
-	VMASKMOVPS   32(DI), Y11, Y9
-	LEAQ         (DI)(R8*4), DI
-
-r5started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ aheadStep+96(FP), R12
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
-	JEQ  r5ones
+r5next:
+	MOVQ    $0x00000100, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R10, 8(SP)
+	MOVQ    R10, R11
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R11
+	JEQ     r5ones
 
 r5quad:
 	PREFETCHT1   (SI)
@@ -22537,6 +24733,67 @@ r5one:
 	JNE          r5one
 
 r5sum:
+	MOVQ   8(SP), R10
+	TESTQ  R10, R10
+	JEQ    r5last
+	LEAQ   256(R10), R11
+	CMPQ   R11, (SP)
+	JEQ    r5first
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+	VADDPS 256(R11), Y8, Y8
+	VADDPS 288(R11), Y9, Y9
+
+r5first:
+	LEAQ    79(SP), R11
+	ANDQ    $-64, R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
+	VMOVUPS Y2, 64(R11)
+	VMOVUPS Y3, 96(R11)
+	VMOVUPS Y4, 128(R11)
+	VMOVUPS Y5, 160(R11)
+	VMOVUPS Y6, 192(R11)
+	VMOVUPS Y7, 224(R11)
+	VMOVUPS Y8, 256(R11)
+	VMOVUPS Y9, 288(R11)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	JMP     r5next
+
+r5last:
+	CMPQ   (SP), $0x00000100
+	JLE    r5summed
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+	VADDPS 256(R11), Y8, Y8
+	VADDPS 288(R11), Y9, Y9
+
+r5summed:
 	TESTQ        BX, BX
 	JEQ          r5clamp
 	VBROADCASTSS mask+112(FP), Y10
@@ -22680,9 +24937,6 @@ r6:
 	SHLQ $0x02, CX
 
 r6tile:
-	MOVB       accumulate+116(FP), DI
-	TESTB      DI, DI
-	JNE        r6more
 	MOVQ       ldout+64(FP), R8
 	MOVQ       DX, DI
 	PREFETCHT1 60(DI)
@@ -22710,67 +24964,24 @@ r6tile:
 	VMOVAPS    Y1, Y7
 	VMOVAPS    Y1, Y9
 	VMOVAPS    Y1, Y11
-	JMP        r6started
+	MOVQ       AX, DI
+	LEAQ       (DI)(CX*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+40(FP), R9
+	MOVQ       k+32(FP), R10
+	MOVQ       aheadStep+96(FP), R12
+	MOVQ       R10, (SP)
+	MOVQ       R10, 8(SP)
 
-r6more:
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	PREFETCHT1   60(DI)
-	LEAQ         (DI)(R8*4), DI
-	MOVQ         ldout+64(FP), R8
-	MOVQ         DX, DI
-	VBROADCASTSS mask+112(FP), Y12
-	VPAND        gemmBits<>+0(SB), Y12, Y12
-	VPCMPEQD     gemmBits<>+0(SB), Y12, Y12
-	VBROADCASTSS mask+112(FP), Y13
-	VPAND        gemmBits<>+32(SB), Y13, Y13
-	VPCMPEQD     gemmBits<>+32(SB), Y13, Y13
-	VMASKMOVPS   (DI), Y12, Y0
-	VMASKMOVPS   32(DI), Y13, Y1
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y2
-	VMASKMOVPS   32(DI), Y13, Y3
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y4
-	VMASKMOVPS   32(DI), Y13, Y5
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y6
-	VMASKMOVPS   32(DI), Y13, Y7
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y8
-	VMASKMOVPS   32(DI), Y13, Y9
-	LEAQ         (DI)(R8*4), DI
-	VMASKMOVPS   (DI), Y12, Y10
-	VMASKMOVPS   32(DI), Y13, Y11
-	LEAQ         (DI)(R8*4), DI
-
-r6started:
-	MOVQ AX, DI
-	LEAQ (DI)(CX*2), R8
-	ADDQ CX, R8
-	MOVQ b+40(FP), R9
-	MOVQ k+32(FP), R10
-	MOVQ aheadStep+96(FP), R12
-	MOVQ R10, R11
-	ANDQ $0x03, R10
-	SHRQ $0x02, R11
-	JEQ  r6ones
+r6next:
+	MOVQ    $0x00000100, R11
+	CMPQ    R10, R11
+	CMOVQGT R11, R10
+	SUBQ    R10, 8(SP)
+	MOVQ    R10, R11
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R11
+	JEQ     r6ones
 
 r6quad:
 	PREFETCHT1   (SI)
@@ -22895,6 +25106,75 @@ r6one:
 	JNE          r6one
 
 r6sum:
+	MOVQ   8(SP), R10
+	TESTQ  R10, R10
+	JEQ    r6last
+	LEAQ   256(R10), R11
+	CMPQ   R11, (SP)
+	JEQ    r6first
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+	VADDPS 256(R11), Y8, Y8
+	VADDPS 288(R11), Y9, Y9
+	VADDPS 320(R11), Y10, Y10
+	VADDPS 352(R11), Y11, Y11
+
+r6first:
+	LEAQ    79(SP), R11
+	ANDQ    $-64, R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
+	VMOVUPS Y2, 64(R11)
+	VMOVUPS Y3, 96(R11)
+	VMOVUPS Y4, 128(R11)
+	VMOVUPS Y5, 160(R11)
+	VMOVUPS Y6, 192(R11)
+	VMOVUPS Y7, 224(R11)
+	VMOVUPS Y8, 256(R11)
+	VMOVUPS Y9, 288(R11)
+	VMOVUPS Y10, 320(R11)
+	VMOVUPS Y11, 352(R11)
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	JMP     r6next
+
+r6last:
+	CMPQ   (SP), $0x00000100
+	JLE    r6summed
+	LEAQ   79(SP), R11
+	ANDQ   $-64, R11
+	VADDPS (R11), Y0, Y0
+	VADDPS 32(R11), Y1, Y1
+	VADDPS 64(R11), Y2, Y2
+	VADDPS 96(R11), Y3, Y3
+	VADDPS 128(R11), Y4, Y4
+	VADDPS 160(R11), Y5, Y5
+	VADDPS 192(R11), Y6, Y6
+	VADDPS 224(R11), Y7, Y7
+	VADDPS 256(R11), Y8, Y8
+	VADDPS 288(R11), Y9, Y9
+	VADDPS 320(R11), Y10, Y10
+	VADDPS 352(R11), Y11, Y11
+
+r6summed:
 	TESTQ        BX, BX
 	JEQ          r6clamp
 	VBROADCASTSS mask+112(FP), Y12

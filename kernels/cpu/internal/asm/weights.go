@@ -21,7 +21,7 @@ type WeightsKernel struct {
 	Rows  int // the most rows that Multiply takes
 	// Unpack stores the panel as float32, as GemmCall has it.
 	Unpack func(blocks int, w Weights, out []float32)
-	// Multiply is GemmCall with the panel for its B, for one tile and without Residual, Limits and Accumulate. K is 8*Octets.
+	// Multiply is GemmCall with the panel for its B, for one tile and without Residual and Limits. K is 8*Octets.
 	Multiply func(rows, blocks int, w Weights, c GemmCall)
 }
 

@@ -7,29 +7,29 @@ package asm
 // gemm16AVX512 computes tiles of 1 to 14 rows x 16 columns; see GemmCall.
 //
 //go:noescape
-func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
+func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 
 // gemm32AVX512 computes tiles of 1 to 14 rows x 32 columns; see GemmCall.
 //
 //go:noescape
-func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
+func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 
 // gemm16AVX2 computes tiles of 1 to 6 rows x 16 columns; see GemmCall.
 //
 //go:noescape
-func gemm16AVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
+func gemm16AVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 
 // gemm16HalfAVX512 computes tiles of 1 to 14 rows x 16 columns; see GemmCall.
 //
 //go:noescape
-func gemm16HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
+func gemm16HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 
 // gemm32HalfAVX512 computes tiles of 1 to 14 rows x 32 columns; see GemmCall.
 //
 //go:noescape
-func gemm32HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
+func gemm32HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 
 // gemm16HalfAVX2 computes tiles of 1 to 6 rows x 16 columns; see GemmCall.
 //
 //go:noescape
-func gemm16HalfAVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, accumulate bool, inTurn bool)
+func gemm16HalfAVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)

@@ -139,7 +139,10 @@ func (a *Attention) mix(s *scratch, y []float32, yRow, rows, n, whole int, more 
 	for at := 0; at < a.ValueSize; at += a.panel {
 		width := a.width(a.ValueSize - at)
 		call := asm.GemmCall{A: s.scores, AStride: a.stride(), K: n, B: s.values[at*whole:], Bias: zeros[:],
-			Out: y[at:], OutStride: yRow, Limits: programs.NoLimits(), Columns: min(width, a.ValueSize-at), Accumulate: more}
+			Out: y[at:], OutStride: yRow, Limits: programs.NoLimits(), Columns: min(width, a.ValueSize-at)}
+		if more {
+			call.Residual, call.ResidualStride = call.Out, yRow
+		}
 		products.Strip(&call, a.gemm[width/work.Lanes-1], rows)
 	}
 }

@@ -249,7 +249,10 @@ func (r *columnsRun) product(panel, columns []float32, width int) {
 		for k := 0; k < inGroup; k += depth {
 			call := asm.GemmCall{A: c.weights[g*rows*inGroup+k:], AStride: inGroup, K: min(depth, inGroup-k),
 				B: panel[(g*inGroup+k)*step:], Bias: c.none, Out: columns[g*rows*c.plane:], OutStride: c.plane,
-				Limits: programs.NoLimits(), Columns: width, Accumulate: k > 0}
+				Limits: programs.NoLimits(), Columns: width}
+			if k > 0 {
+				call.Residual, call.ResidualStride = call.Out, c.plane
+			}
 			products.Strip(&call, c.products[step/work.Lanes-1], rows)
 		}
 	}

@@ -261,7 +261,7 @@ func (c *GemmF32Call) part(row, column, rows, columns int, lastBias []float32) {
 				Bias: noBias[:],
 				Out:  c.Out[row*c.OutStride+n:], OutStride: c.OutStride,
 				Limits:  programs.NoLimits(),
-				Columns: min(width, c.B.N-n), Accumulate: k > 0,
+				Columns: min(width, c.B.N-n),
 			}
 			if next := n + c.B.panel; next < column+columns {
 				call.Ahead = c.B.chunk(next, k, depth)
@@ -269,7 +269,13 @@ func (c *GemmF32Call) part(row, column, rows, columns int, lastBias []float32) {
 				call.Ahead = c.B.chunk(column, k+depth, depth)
 			}
 			switch {
-			case c.Bias == nil:
+			case k > 0:
+				call.Residual, call.ResidualStride = call.Out, c.OutStride
+			case c.Residual != nil:
+				call.Residual, call.ResidualStride = c.Residual[row*c.ResidualStride+n:], c.ResidualStride
+			}
+			switch {
+			case c.Bias == nil || k > 0:
 			case width > call.Columns:
 				call.Bias = lastBias
 			default:
@@ -277,9 +283,6 @@ func (c *GemmF32Call) part(row, column, rows, columns int, lastBias []float32) {
 			}
 			if k+depth >= c.B.K {
 				call.Limits = c.Limits
-				if c.Residual != nil {
-					call.Residual, call.ResidualStride = c.Residual[row*c.ResidualStride+n:], c.ResidualStride
-				}
 			}
 			Strip(&call, c.B.kernels[width/work.Lanes-1], rows)
 		}

@@ -261,7 +261,10 @@ func (r *weightsRun) manyRows(n, row, rows int, room []float32) {
 		}
 		b.kernel.Unpack(blocks, b.chunk(n, octet, octets), room)
 		t := r.tile(n, row)
-		t.A, t.K, t.B, t.Accumulate = t.A[8*octet:], min(8*octets, b.K-8*octet), room, octet > 0
+		t.A, t.K, t.B = t.A[8*octet:], min(8*octets, b.K-8*octet), room
+		if octet > 0 {
+			t.Bias, t.Residual, t.ResidualStride = noBias[:], t.Out, t.OutStride
+		}
 		Strip(&t, b.kernels[blocks-1], rows)
 	}
 }

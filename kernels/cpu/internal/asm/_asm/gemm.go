@@ -30,8 +30,8 @@ func gemm(c *build.Context) {
 		if s.element == 2 {
 			name = fmt.Sprintf("gemm%dHalf%s", 16*s.blocks, s.isa.name)
 		}
-		function(c, name,
-			"func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo, hi float32, mask uint32, accumulate, inTurn bool)",
+		framed(c, name,
+			"func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo, hi float32, mask uint32, inTurn bool)",
 			fmt.Sprintf("%s computes tiles of 1 to %d rows x %d columns; see GemmCall.", name, s.rows, 16*s.blocks))
 		rows := c.Load(c.Param("rows"), c.GP64())
 		if s.isa == avx512 {
@@ -44,8 +44,9 @@ func gemm(c *build.Context) {
 			c.CMPQ(rows, operand.U32(uint32(p)))
 			c.JEQ(operand.LabelRef(fmt.Sprintf("r%d", p)))
 		}
+		room := c.AllocLocal(16 + s.rows*s.blocks*lane + lane)
 		for p := 1; p <= s.rows; p++ {
-			t := gemmTile{c: c, shape: s, p: p, bits: bits}
+			t := gemmTile{c: c, shape: s, p: p, bits: bits, whole: room, left: room.Offset(8), sums: room.Offset(16)}
 			t.emit()
 		}
 	}
@@ -66,6 +67,9 @@ type gemmTile struct {
 	out    reg.GPVirtual
 	res    reg.GPVirtual
 	ahead  reg.GPVirtual
+
+	whole, left operand.Mem // steps of k that are done part by part, and those of them behind the part
+	sums        operand.Mem // room for the accumulators, and for what is before the first line of it
 }
 
 func (t *gemmTile) label(s string) string { return fmt.Sprintf("r%d%s", t.p, s) }
@@ -146,14 +150,11 @@ func (t *gemmTile) store(v reg.VecPhysical, mask reg.Register, to operand.Mem) {
 	}
 }
 
-// start fills the first set of accumulators with the bias, or with what out holds, the others with zeros.
+// start fills the first set of accumulators with the bias, the others with zeros.
 func (t *gemmTile) start() {
 	c := t.c
 	clearSets(c, t.shape.isa, t.acc[1:])
-	flag := c.Load(c.Param("accumulate"), c.GP8())
-	c.TESTB(flag, flag)
-	c.JNE(operand.LabelRef(t.label("more")))
-	t.fetchOut(0)
+	t.fetchOut()
 	bias := t.gp("bias")
 	for v, first := range t.acc[0][0] {
 		c.VMOVUPS(operand.Mem{Base: bias, Disp: v * t.shape.isa.width}, first)
@@ -161,43 +162,30 @@ func (t *gemmTile) start() {
 			c.VMOVAPS(first, t.acc[0][p][v])
 		}
 	}
-	c.JMP(operand.LabelRef(t.label("started")))
-	c.Label(t.label("more"))
-	t.fetchOut(t.p)
-	row, step := c.GP64(), t.gp("ldout")
-	c.MOVQ(t.out, row)
-	masks := t.masks()
-	for p := range t.p {
-		for v, m := range masks {
-			t.load(operand.Mem{Base: row, Disp: v * t.shape.isa.width}, m, t.acc[0][p][v])
-		}
-		c.LEAQ(operand.Mem{Base: row, Index: step, Scale: 4}, row)
-	}
-	c.Label(t.label("started"))
 }
 
-// fetchOut asks for the cache lines of a tile of out, so many rows on: when they are written, or read, they are there. Where rows do
+// fetchOut asks for the cache lines of the tile of out: when they are written, or read as the residual, they are there. Where rows do
 // not begin with a line, the panel before has the first one. A tile of few rows is over too soon.
-func (t *gemmTile) fetchOut(rows int) {
+func (t *gemmTile) fetchOut() {
 	if t.few() {
 		return
 	}
 	c, row, step := t.c, t.c.GP64(), t.gp("ldout")
 	c.MOVQ(t.out, row)
-	next := func() { c.LEAQ(operand.Mem{Base: row, Index: step, Scale: 4}, row) }
-	for range rows {
-		next()
-	}
 	for range t.p {
 		for b := range t.shape.blocks {
 			c.PREFETCHT1(operand.Mem{Base: row, Disp: (b+1)*lane - 4})
 		}
-		next()
+		c.LEAQ(operand.Mem{Base: row, Index: step, Scale: 4}, row)
 	}
 }
 
-// multiply runs over k, four steps at a time, then one; few rows may take most of it from several streams. Three rows share an address
-// register. Four steps of many rows ask for as many cache lines ahead as they read of b.
+// partSteps is how many steps of k are summed up in the accumulators before these are added to what the parts before gave: a sum of
+// numbers that are about as large loses by rounding as its terms are many, one of sums far less. A multiple of four.
+const partSteps = 256
+
+// multiply runs over k part by part, four steps at a time, then one; few rows may take most of it from several streams. Three rows share
+// an address register. Four steps of many rows ask for as many cache lines ahead as they read of b.
 func (t *gemmTile) multiply() {
 	c := t.c
 	var bases []reg.GPVirtual
@@ -218,7 +206,7 @@ func (t *gemmTile) multiply() {
 		}
 		return m
 	}
-	w, k, quads, aheadStep := t.gp("b"), t.gp("k"), c.GP64(), t.gp("aheadStep")
+	w, k, quads, aheadStep := t.gp("b"), t.gp("k"), c.GP64().(reg.GPVirtual), t.gp("aheadStep")
 	steps := func(n int) {
 		if t.few() && (t.p > 2 || t.shape.element == 2) {
 			for at := 0; at < n*t.shape.step(); at += lane {
@@ -247,6 +235,13 @@ func (t *gemmTile) multiply() {
 			}
 		})
 	}
+	c.MOVQ(k, t.whole)
+	c.MOVQ(k, t.left)
+	c.Label(t.label("next"))
+	c.MOVQ(operand.U32(partSteps), quads)
+	c.CMPQ(k, quads)
+	c.CMOVQGT(quads, k)
+	c.SUBQ(k, t.left)
 	c.MOVQ(k, quads)
 	c.ANDQ(operand.Imm(3), k)
 	c.SHRQ(operand.Imm(2), quads)
@@ -263,7 +258,43 @@ func (t *gemmTile) multiply() {
 	c.SUBQ(operand.Imm(1), k)
 	c.JNE(operand.LabelRef(t.label("one")))
 	c.Label(t.label("sum"))
+	t.addParts(k, quads)
 	addSets(c, t.acc)
+}
+
+// addParts keeps the sums of a part and goes on with the next one, or adds up those of all; k becomes what is left of it.
+func (t *gemmTile) addParts(k, sums reg.GPVirtual) {
+	c := t.c
+	each := func(do func(v reg.VecPhysical, kept operand.Mem)) {
+		c.LEAQ(t.sums.Offset(lane-1), sums)
+		c.ANDQ(operand.I8(-lane), sums)
+		at := operand.Mem{Base: sums}
+		for _, set := range t.acc {
+			for _, row := range set {
+				for _, v := range row {
+					do(v, at)
+					at.Disp += t.shape.isa.width
+				}
+			}
+		}
+	}
+	add := func(v reg.VecPhysical, kept operand.Mem) { c.VADDPS(kept, v, v) }
+	c.MOVQ(t.left, k)
+	c.TESTQ(k, k)
+	c.JEQ(operand.LabelRef(t.label("last")))
+	c.LEAQ(operand.Mem{Base: k, Disp: partSteps}, sums)
+	c.CMPQ(sums, t.whole)
+	c.JEQ(operand.LabelRef(t.label("first")))
+	each(add)
+	c.Label(t.label("first"))
+	each(func(v reg.VecPhysical, kept operand.Mem) { c.VMOVUPS(v, kept) })
+	clearSets(c, t.shape.isa, t.acc)
+	c.JMP(operand.LabelRef(t.label("next")))
+	c.Label(t.label("last"))
+	c.CMPQ(t.whole, operand.U32(partSteps))
+	c.JLE(operand.LabelRef(t.label("summed")))
+	each(add)
+	c.Label(t.label("summed"))
 }
 
 // fewAhead is how many bytes ahead few rows ask for b where a line turns into so many instructions that a processor does not see far

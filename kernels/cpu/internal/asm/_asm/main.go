@@ -100,8 +100,13 @@ func generate(f family, dir string) error {
 // function starts a leaf kernel: no stack frame, no stack growth check, arguments on the stack (ABI0),
 // pointers that do not escape.
 func function(c *build.Context, name, signature string, doc ...string) {
-	c.Function(name)
+	framed(c, name, signature, doc...)
 	c.Attributes(attr.NOSPLIT)
+}
+
+// framed starts a leaf kernel as function does, but with room on the stack, which is checked for it.
+func framed(c *build.Context, name, signature string, doc ...string) {
+	c.Function(name)
 	c.SignatureExpr(signature)
 	c.Doc(doc...)
 	c.Pragma("noescape")
