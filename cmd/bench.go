@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -37,6 +38,7 @@ type benchFlags struct {
 func benchCommand(t tables) *cobra.Command {
 	o := &benchFlags{modelFlags: onBackends(t)}
 	o.usual = true
+	o.output.also = []string{"csv"}
 	c := &cobra.Command{
 		Use:        "bench [MODEL|ENGINE]",
 		SuggestFor: []string{"latency", "throughput", "speed", "slow", "sweep", "roofline", "ablate", "measure", "profile", "time"},
@@ -51,6 +53,7 @@ func benchCommand(t tables) *cobra.Command {
 			"contexts of the engine run at the same time, each on a share of the CPU's threads or a stream of the GPU's.",
 		Example: examples("latency of a model in INT8, calibrated on images", "trtui bench model.onnx --precision int8 --data images/",
 			"the time of every layer of an engine, for a script", "trtui bench model.engine --per-layer --format json",
+			"the same for a spreadsheet", "trtui bench model.engine --per-layer --format csv",
 			"on the second GPU, for ten seconds at least", "trtui bench model.onnx --backend cuda:1 --duration 10s",
 			"which layers are far from what the processor could do", "trtui bench model.onnx --roofline",
 			"what FP16 and INT8 win, layer by layer", "trtui bench model.onnx --precisions fp32,fp16,int8 --data images/",
@@ -162,7 +165,12 @@ func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path st
 		return err
 	}
 	t, v := snap.Timings, snap.Overview
-	if o.output.json() {
+	switch {
+	case o.output.csv() && p.PerStep:
+		return writeCSV(stdout, exchange.LayersCSV, t)
+	case o.output.csv():
+		return writeCSV(stdout, exchange.LatencyCSV, snap)
+	case o.output.json():
 		out := benchOutput{
 			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged, Badges: v.Badges,
 			Latency: t.EndToEnd, Throughput: v.Throughput, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
@@ -178,6 +186,16 @@ func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path st
 	}
 	writeLayerTimes(stdout, t)
 	return nil
+}
+
+// writeCSV prints a report as the table that a function makes of it.
+func writeCSV[T any](w io.Writer, table func(T) ([]byte, error), of T) error {
+	data, err := table(of)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
 }
 
 // writeLayerTimes prints the time of every layer; of times that were estimated, which do not vary, the one that there is.

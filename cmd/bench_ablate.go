@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/budget"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -32,6 +33,9 @@ func (b *benchFlags) ablate(ctx context.Context, stdout, stderr io.Writer, path 
 		a, err := r.Ablate(ctx, cfg, p, nil)
 		if err != nil {
 			return err
+		}
+		if o.output.csv() {
+			return writeCSV(stdout, exchange.AblationCSV, a)
 		}
 		if o.output.json() {
 			return writeReport(stdout, r.Head(&cfg), a)

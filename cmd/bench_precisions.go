@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -34,6 +35,9 @@ func (b *benchFlags) beside(ctx context.Context, stdout, stderr io.Writer, path 
 		c, err := sessions.Columns(ctx, r, configs, p)
 		if err != nil {
 			return err
+		}
+		if o.output.csv() {
+			return writeCSV(stdout, exchange.ColumnsCSV, c)
 		}
 		if o.output.json() {
 			return writeReport(stdout, r.Head(nil), c)

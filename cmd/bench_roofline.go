@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/timings"
@@ -32,6 +33,9 @@ func (b *benchFlags) underRoofline(ctx context.Context, stdout, stderr io.Writer
 		return err
 	}
 	t := snap.Timings
+	if o.output.csv() {
+		return writeCSV(stdout, exchange.LayersCSV, t)
+	}
 	if o.output.json() {
 		return writeReport(stdout, snap.Head(), rooflineOutput{t.EndToEnd, t.Roofline, t.ByBound(), t.Layers})
 	}

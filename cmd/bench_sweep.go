@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -103,6 +104,9 @@ func (b *benchFlags) sweep(ctx context.Context, stdout, stderr io.Writer, path s
 			return err
 		}
 		head := r.Head(&cfg)
+		if o.output.csv() {
+			return writeCSV(stdout, exchange.SweepCSV, s)
+		}
 		if o.output.json() {
 			return writeReport(stdout, head, s)
 		}

@@ -44,3 +44,6 @@ func checkFormat(format string) error {
 
 // json reports whether the output is for scripts.
 func (o *outputFlags) json() bool { return o.format == "json" }
+
+// csv reports whether the output is a table for spreadsheets.
+func (o *outputFlags) csv() bool { return o.format == "csv" }

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"strconv"
@@ -154,12 +153,11 @@ var errNoTables = errors.New("there is nothing that a table could be made of")
 // CSV writes a file for each table.
 func CSV(s *report.Snapshot) (files []Output, err error) {
 	for _, t := range tables(s) {
-		var b bytes.Buffer
-		w := csv.NewWriter(&b)
-		if err := w.WriteAll(append([][]string{t.columns}, guarded(t.rows)...)); err != nil {
+		data, err := t.csv()
+		if err != nil {
 			return nil, err
 		}
-		files = append(files, Output{t.name + ".csv", b.Bytes()})
+		files = append(files, Output{t.name + ".csv", data})
 	}
 	if files == nil {
 		return nil, errNoTables
