@@ -136,23 +136,6 @@ func (v *liveView) Layer() (pane.LayerRef, bool) { return v.of.Layer() }
 
 func (v *liveView) Update(msg tea.Msg) tea.Cmd { return v.of.update(&v.slots.table, msg) }
 
-// update handles a message for one of the tables: left and right are the map's.
-func (v *mapView) update(t *ui.Table, msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		switch msg.String() {
-		case "left", "right", "h", "l", "p", "i", "v":
-			v.key(msg.String())
-			return nil
-		}
-	case ui.MapStep:
-		v.toStep(int(msg))
-		return nil
-	}
-	t.Update(msg)
-	return nil
-}
-
 func (v *liveView) Render(w, h int) string {
 	return v.of.in.Look.Render(w, h, func(c *ui.Canvas) {
 		m := v.of.in.Snap.Memory
