@@ -17,7 +17,7 @@ import (
 func inspectCommand(t tables) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
-		Short: "Look at a model, its passes, engine, memory, tactics and kernels, at a recording, or at what trtexec wrote",
+		Short: "Look at a model, its passes, engine, memory, tactics, timing cache and kernels, at a recording, or at what trtexec wrote",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("inspect has no subcommand %q; name one of %s", args[0], strings.Join(subcommands(c), ", "))
@@ -36,6 +36,7 @@ func inspectCommand(t tables) *cobra.Command {
 		inspectEngine(t),
 		inspectPart(onBackends(t), takeAll&^takeLabels, "memory", "where every tensor is in the arena, and when", report.PartMemory, writeMemory),
 		inspectPart(onBackends(t), takeAll&^takeLabels, "tactics", "every tactic considered for every layer, last those that cannot compute it, in one line those that differ in their tile alone, as of a GPU; with --verbose one by one, in the order of the backend", report.PartTactics, writeTactics),
+		inspectCache(t),
 		inspectTransitions(onBackends(t)),
 		inspectSensitivity(t),
 		inspectKernelCommand(t),

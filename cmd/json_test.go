@@ -21,6 +21,7 @@ var jsonCommands = []struct {
 	{[]string{"inspect", "engine"}, []string{"latency", "median_ms", "throughput_items_per_s", "peak_bytes", "ledger", "accuracy", "agreement_share", "tactic"}},
 	{[]string{"inspect", "memory"}, []string{"lower_bound_bytes", "live_bytes", "first_step"}},
 	{[]string{"inspect", "tactics"}, []string{"candidates", "time_ms", "cache_hits"}},
+	{[]string{"inspect", "cache"}, []string{"file", "stale", "devices", "entries", "target"}},
 	{[]string{"inspect", "sensitivity", "--items", "20", "--precision", "fp32", "--layer-precisions", "head/classify/Gemm:int8,excite/excite/Conv:int8"},
 		[]string{"alone_db", "alone_exact", "raised_db", "gain_db", "more_time_ms", "more_weights_bytes", "raise", "predicted", "measured", "sqnr_db"}},
 	{[]string{"tune-precision", "--items", "20", "--precision", "fp32", "--layer-precisions", "head/classify/Gemm:int8", "--raise-to", "fp32", "--min-sqnr", "20"},

@@ -1,4 +1,4 @@
-package tactics
+package ui
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ func TestAge(t *testing.T) {
 		d    time.Duration
 		want string
 	}{{-time.Hour, "now"}, {59 * time.Second, "now"}, {time.Minute, "1min"}, {119 * time.Minute, "1h"}, {49 * time.Hour, "2d"}, {800 * 24 * time.Hour, "2y"}} {
-		if got := ageText(c.d); got != c.want {
+		if got := Age(c.d); got != c.want {
 			t.Errorf("%v: %s, want %s", c.d, got, c.want)
 		}
 	}

@@ -74,3 +74,16 @@ func Duration(d time.Duration) string {
 		return fmt.Sprintf("%.2f s", d.Seconds())
 	}
 }
+
+// Age writes how long ago something was, in its largest unit.
+func Age(d time.Duration) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{365 * 24 * time.Hour, "y"}, {24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}} {
+		if d >= u.unit {
+			return fmt.Sprintf("%d%s", d/u.unit, u.name)
+		}
+	}
+	return "now"
+}

@@ -19,12 +19,7 @@ func (t *tuning) Report(cfg config.Config, cacheError error, p *run.Plan) *repor
 		r.CacheError = err.Error()
 	}
 	target, estimated := t.device.Backend.Info().Fingerprint, t.device.Estimated()
-	for _, e := range t.cache.Entries() {
-		r.Cache = append(r.Cache, report.CacheEntry{
-			Target: e.Target, Tactic: e.Tactic, Layer: e.Layer, Time: e.Time, Stale: e.Target != target,
-			Measured: e.Measured, Spread: e.Spread, Disturbed: e.Disturbed(),
-		})
-	}
+	r.Cache = describe.Cache(t.cache, target)
 	for _, st := range p.AllSteps() {
 		if st.Reformat {
 			continue

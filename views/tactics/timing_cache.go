@@ -59,7 +59,7 @@ func (v *cacheView) age(e *report.CacheEntry) ui.Cell {
 	if e.Measured.IsZero() {
 		return ui.Cell{Text: "·", Style: ui.Faint}
 	}
-	return ui.Cell{Text: ageText(v.now().Sub(e.Measured)), Style: ui.Muted}
+	return ui.Cell{Text: ui.Age(v.now().Sub(e.Measured)), Style: ui.Muted}
 }
 
 // spread writes by how much the best time of a tactic was missed on the next best occasion; where that is much, the machine
@@ -72,19 +72,6 @@ func (v *cacheView) spread(e *report.CacheEntry) ui.Cell {
 		return ui.Cell{Text: "·", Style: ui.Faint}
 	}
 	return ui.Cell{Text: fmt.Sprintf("%.0f%%", 100*e.Spread), Style: ui.Muted}
-}
-
-// ageText writes an age in its largest unit.
-func ageText(d time.Duration) string {
-	for _, u := range []struct {
-		unit time.Duration
-		name string
-	}{{365 * 24 * time.Hour, "y"}, {24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}} {
-		if d >= u.unit {
-			return fmt.Sprintf("%d%s", d/u.unit, u.name)
-		}
-	}
-	return "now"
 }
 
 func (v *cacheView) Title() string { return "Timing cache" }
