@@ -43,6 +43,7 @@ type runFlags struct {
 	saveInputs string                     // file for the inputs
 	loadInputs string                     // as --data
 	load       []string                   // files of outputs to compare with
+	others     []string                   // models, engines and configurations to compare with
 	changed    func(flags ...string) bool // whether one of them was given
 }
 
@@ -68,12 +69,17 @@ func (o *runFlags) command() *cobra.Command {
 			"other precisions of the network as it was lowered for the first backend. \"" + ortBackend + "\" runs the model as it is\n" +
 			"with ONNX Runtime, in a process of the Python that " + onnxruntime.PythonVariable + " names, or else python3. With it, and with outputs\n" +
 			"of --load-outputs, what is lowered agrees within 3e-2 of the RMS of b and 1e-2, since nothing else was lowered.\n\n" +
+			"--compare names more models and engines, which are given the same inputs, and after an @ a precision, with a\n" +
+			"calibrator after a slash, or the file of a configuration; without a file it is MODEL in that. Inputs and outputs go by\n" +
+			"their names or, where these differ and are as many, by their order. Tolerances are those of --load-outputs.\n\n" +
 			"Tolerances are for all outputs, or for one in Polygraphy's spelling, OUTPUT:NUMBER. --" + statisticFlag + " checks the\n" +
 			"maximum, mean or median of an output in place of every element: the one of |a - b| against atol, or that of\n" +
 			"|a - b| / |b| against rtol; either is enough.",
 		Example: examples("the CPU against the definition of the layers", "trtui run model.onnx --backends cpu,eval",
 			"the first layer that differs in INT8 on a GPU", "trtui run model.onnx --backends cpu,cuda --precision int8 --per-layer",
 			"ONNX Runtime, and which layer is the first to differ from it", "trtui run model.onnx --backends cpu,onnxruntime --per-layer",
+			"two engines on the same images", "trtui run old.engine --compare new.engine --data images/",
+			"what INT8 changes, layer by layer", "trtui run model.onnx --compare @int8 --per-layer",
 			"what Polygraphy saved of the same inputs", "trtui run model.onnx --data inputs.json --load-outputs outputs.json",
 			"the highest scores of four images", "trtui run model.onnx --data images/ --items 4"),
 		Args: cobra.MaximumNArgs(1),
@@ -89,12 +95,13 @@ func (o *runFlags) command() *cobra.Command {
 	o.tolerance(f)
 	f.BoolVar(&o.perLayer, "per-layer", false, "compare the output of every engine layer that both have, and name the first one that exceeds the tolerance")
 	f.StringSliceVar(&o.load, "load-outputs", nil, "compare with outputs in `FILE`: .npz, or .json or its folder that Polygraphy saved, of every runner in it")
+	f.StringArrayVar(&o.others, "compare", nil, "compare with `MODEL|ENGINE[@CONFIG]` on the same inputs, as in new.engine, or @int8 for the same model in INT8; may be repeated")
 	f.StringVar(&o.loadInputs, "load-inputs", "", "the same as --data")
 	f.StringVar(&o.save, "save-outputs", "", "write the outputs for all items to `FILE`: .npz with those of the first backend, which numpy opens, or .json with those of all, which Polygraphy loads")
 	f.StringVar(&o.saveInputs, "save-inputs", "", "write the inputs of all items to `FILE`, .npz or .json for Polygraphy")
 	under(c, outputHeading, "save-outputs", "save-inputs")
 	under(c, dataHeading, "load-inputs")
-	under(c, "Comparison", "backends", "load-outputs", "atol", "rtol", statisticFlag, "per-layer")
+	under(c, "Comparison", "backends", "compare", "load-outputs", "atol", "rtol", statisticFlag, "per-layer")
 	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default", fewItems)
 	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
 	return c
@@ -150,7 +157,11 @@ func (o *runFlags) run(ctx context.Context, stdout, stderr io.Writer, path strin
 	if err != nil {
 		return err
 	}
-	how, err := o.comparing(p.model, cfg.Precision)
+	others, err := o.otherModels(p, path, cfg)
+	if err != nil {
+		return err
+	}
+	how, err := o.comparing(p.model, lowestPrecision(cfg, others))
 	if err != nil {
 		return err
 	}
@@ -160,6 +171,13 @@ func (o *runFlags) run(ctx context.Context, stdout, stderr io.Writer, path strin
 		return err
 	}
 	report, stop := o.output.reporter(stderr)
+	beside, closeOthers, err := o.contendOthers(ctx, p, contenders[0], others, report)
+	defer closeOthers()
+	if err != nil {
+		stop()
+		return err
+	}
+	contenders = append(contenders, beside...)
 	r, err := o.compare(ctx, p, cfg, contenders, how, report)
 	stop()
 	if err != nil {
