@@ -176,7 +176,13 @@ func recordedState(path, at string) (*report.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.At(state)
+	snap, err := r.At(state)
+	if err != nil {
+		return nil, err
+	}
+	whole := *snap
+	whole.Tried = r.Tried()
+	return &whole, nil
 }
 
 // stateAt returns the index of a state of a recording, by default of the last one that has all reports.

@@ -76,6 +76,9 @@ func writeRecording(w io.Writer, r *report.Recording) {
 		if remark == "" && !c.Settled {
 			remark = "not finished"
 		}
+		if c.Aside {
+			remark = "measured beside others"
+		}
 		rows = append(rows, []string{
 			c.Name, known(c.Median, ms), known(c.P99, ms), fmt.Sprint(c.Runs), known(c.Top1, percent), known(c.Agreement, percent),
 			known(c.SQNR, decibels), known(c.ArenaBytes, bytesText), known(c.Weights, bytesText), remark,

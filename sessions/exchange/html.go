@@ -60,6 +60,9 @@ type picture struct{ title, caption, svg string }
 
 // pictures are drawn of the reports that there are.
 func pictures(s *report.Snapshot) (list []picture) {
+	if p, ok := triedPicture(s.Tried, s.Model.Quantized()); ok {
+		list = append(list, p)
+	}
 	if s.Timings != nil && len(s.Timings.Layers) > 0 {
 		list = append(list, timingsPicture(s.Timings))
 	}

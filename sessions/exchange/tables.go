@@ -25,6 +25,7 @@ func tables(s *report.Snapshot) (list []table) {
 			list = append(list, t)
 		}
 	}
+	add(triedTable(s.Tried, s.Model.Quantized()))
 	if s.Timings != nil {
 		add(timingsTable(s.Timings))
 	}

@@ -71,6 +71,9 @@ func (c *contents) fill(ctx context.Context, f *film) error {
 	if err == nil {
 		err = c.timings(ctx, f)
 	}
+	if err == nil {
+		err = c.aside(ctx, f)
+	}
 	return err
 }
 

@@ -100,3 +100,8 @@ func Principal(name string) (member, others string) {
 	}
 	return member, others
 }
+
+// Quantized reports whether a model brings quantisation of its own; it may be nil.
+func (m *Model) Quantized() bool {
+	return m != nil && m.Ops["QuantizeLinear"]+m.Ops["DequantizeLinear"] > 0
+}

@@ -42,6 +42,7 @@ type RecordedConfig struct {
 	Config     config.Config
 	First      time.Time
 	Settled    bool
+	Aside      bool           `json:",omitempty"` // it was measured beside others alone: no state is of it
 	Err        string         `json:",omitempty" output:"error"`
 	Runs       int            // timed inferences in the file
 	Median     *time.Duration // latency
@@ -75,9 +76,24 @@ func (c *RecordedConfig) Measured() Measured {
 	return m
 }
 
+// Know takes over of what was found beside others what the configuration lacks of accuracy and memory.
+func (c *RecordedConfig) Know(p *Point) {
+	if p == nil {
+		return
+	}
+	if c.Top1 == nil && c.Agreement == nil && c.SQNR == nil {
+		c.Top1, c.Agreement, c.SQNR = p.Top1, p.Agreement, p.SQNR
+	}
+	if c.ArenaBytes == nil && p.Weights > 0 {
+		c.ArenaBytes, c.Weights = &p.Arena, &p.Weights
+	}
+}
+
 // SetConfigs adds what was tried.
 func (r *Recording) SetConfigs(list []RecordedConfig) {
-	n := len(list)
-	done := n > 0 && (list[n-1].Settled || list[n-1].Err != "")
+	done := false
+	for _, c := range list {
+		done = c.Aside && done || !c.Aside && (c.Settled || c.Err != "")
+	}
 	r.Configs, r.Stopped = list, r.Complete && (!done || r.Unfinished != "")
 }

@@ -35,7 +35,11 @@ type Snapshot struct {
 	Recording   string       `json:",omitempty"`                // the file being written
 	Unrecorded  string       `json:"-" output:"-"`              // why the last recording ended by itself; a new one makes it ""
 	Replay      string       `json:",omitempty"`                // the file being shown
-	At          *Moment      `json:",omitempty"`                // which of its states
+
+	// Tried is what came of all configurations of a recording, where one is exported.
+	Tried []RecordedConfig `json:"-" output:"-"`
+
+	At *Moment `json:",omitempty"` // which of its states
 
 	// Telemetry is the device's state, also while nothing else changes; nil where it does not tell.
 	Telemetry *Telemetry `json:",omitempty"`

@@ -197,7 +197,7 @@ func Label(s *report.Snapshot) string { return s.Config.Label(OwnRanges(s)) }
 
 // OwnRanges reports whether the model brings its own quantisation, so that calibrators do not apply.
 func OwnRanges(s *report.Snapshot) bool {
-	return s.Model != nil && s.Model.Ops["QuantizeLinear"]+s.Model.Ops["DequantizeLinear"] > 0
+	return s.Model.Quantized()
 }
 
 // IsKey reports whether a message is the press of a key.
