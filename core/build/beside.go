@@ -38,7 +38,11 @@ func (t *tuner) layout(choice *run.Choice, inTurn []string) (*run.Plan, error) {
 	}
 	promising := p.FindForks(workers, func(i int) (run.Pace, bool) { return atBest(i), free(i) })
 	q, named := p, len(left)
-	if len(promising) > 0 {
+	if most, all := atMost(p, promising); float64(most) < leastOfPlan*float64(all) {
+		for _, f := range promising {
+			left.add(f, pass.NoGain, fmt.Sprintf("at most %s of %s, too little to be measured", saves(f).Round(time.Microsecond), all.Round(time.Microsecond)))
+		}
+	} else if len(promising) > 0 {
 		q, err = t.forked(choice, p, workers, promising, free, &left)
 		if err := t.ctx.Err(); err != nil {
 			return nil, err
@@ -52,6 +56,21 @@ func (t *tuner) layout(choice *run.Choice, inTurn []string) (*run.Plan, error) {
 	}
 	q.Dropped = left.list()
 	return q, nil
+}
+
+// leastOfPlan is the share of a plan's time that its forks must be able to save for these to be measured, which takes some runs of the
+// whole plan: less is within the noise of any latency.
+const leastOfPlan = 0.005
+
+// atMost returns what forks save where none of their steps takes longer on one worker than on all, and what all steps take.
+func atMost(p *run.Plan, promising []run.Fork) (most, all time.Duration) {
+	for _, f := range promising {
+		most += saves(f)
+	}
+	for _, s := range p.Steps {
+		all += s.Time
+	}
+	return most, all
 }
 
 // leftForks are forks whose steps run in turn, and why.

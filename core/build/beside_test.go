@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -90,18 +92,58 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
+// What could save but a little of a plan is not measured, which would take runs of the whole plan.
+func TestLittleIsNotMeasured(t *testing.T) {
+	b := cpu.Open(2)
+	defer b.Close()
+	d := graph.Define("little")
+	x, y := d.Input("x", numeric.F32, symbolic.Shape(512, 512)...), d.Input("y", numeric.F32, symbolic.Shape(128, 256)...)
+	d.Output("transposed", d.Transpose(y, 1, 0))
+	d.Output("summed", d.CumSum(y, graph.CumAttrs{}))
+	for range 8 {
+		x = d.MatMul(x, x)
+	}
+	d.Output("multiplied", x)
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := build.NewTimingCache()
+	p, err := build.Plan(context.Background(), n, nil, b, build.PlanConfig{Cache: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Forks) > 0 {
+		t.Errorf("forks %+v", p.Forks)
+	}
+	if len(p.Dropped) == 0 {
+		t.Skip("by their times nothing would be saved")
+	}
+	for _, e := range cache.Entries() {
+		if strings.HasSuffix(e.Tactic, " on one worker") {
+			t.Errorf("%s of %s was measured within the plan", e.Tactic, e.Layer)
+		}
+	}
+	checkDropped(t, p)
+}
+
 // checkDropped checks that the forks that a plan does not have are in order, and that their times bear out their reasons.
 func checkDropped(t *testing.T, p *run.Plan) {
 	t.Helper()
 	if !slices.IsSortedFunc(p.Dropped, func(a, b run.Dropped) int { return a.First - b.First }) {
 		t.Errorf("out of order: %+v", p.Dropped)
 	}
+	var all time.Duration
+	for _, s := range p.Steps {
+		all += s.Time
+	}
 	for _, f := range p.Dropped {
 		measured := f.Measured.Beside > 0
+		little := float64(f.Predicted.InTurn-f.Predicted.Beside) < 0.005*float64(all)
 		switch {
 		case f.Detail == "" || len(f.Lanes) < 2:
 			t.Errorf("says little: %+v", f)
-		case f.Reason == string(pass.NoGain) && measured == f.Measured.Pays() || f.Reason == string(pass.NoGain) && !measured && f.Predicted.Pays():
+		case f.Reason == string(pass.NoGain) && measured == f.Measured.Pays() || f.Reason == string(pass.NoGain) && !measured && f.Predicted.Pays() && !little:
 			t.Errorf("dropped though it pays: %+v", f)
 		case f.Reason == string(pass.Disabled) && measured:
 			t.Errorf("measured though it is switched off: %+v", f)
