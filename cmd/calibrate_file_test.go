@@ -72,10 +72,10 @@ func TestCalibrationCacheFile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("calibrates the embedded model")
 	}
-	dir := t.TempDir()
+	dir, few := t.TempDir(), few(t)
 	file := filepath.Join(dir, "calib.cache")
-	out, _ := command(t, 0, "calibrate", "--calibration-cache", file, "--calibrator", "entropy", "--trt-version", "8.6.1", "-q")
-	if !strings.Contains(out, "66 tensors by entropy on 300 embedded digits, as TRT-8601-EntropyCalibration2") {
+	out, _ := command(t, 0, append(few, "calibrate", "--calibration-cache", file, "--calibrator", "entropy", "--trt-version", "8.6.1", "-q")...)
+	if !strings.Contains(out, "66 tensors by entropy on few.npz, as TRT-8601-EntropyCalibration2") {
 		t.Errorf("it prints %q", out)
 	}
 	first, err := os.ReadFile(file)
@@ -86,7 +86,7 @@ func TestCalibrationCacheFile(t *testing.T) {
 		t.Errorf("%.200s", first)
 	}
 	// Where the file has all ranges calibrators have no say: there is one row, which is called after neither.
-	if out, _ = command(t, 0, "eval", "-q", "--items", "20", "--ranges", file); strings.Count(out, "\nint8 ") != 1 || !strings.Contains(out, "int8       file") || strings.Contains(out, "minmax") || !strings.Contains(out, "ranges of file: those of "+file) {
+	if out, _ = command(t, 0, append(rough(t), "eval", "-q", "--items", "20", "--ranges", file)...); strings.Count(out, "\nint8 ") != 1 || !strings.Contains(out, "int8       file") || strings.Contains(out, "minmax") || !strings.Contains(out, "ranges of file: those of "+file) {
 		t.Errorf("it compares\n%s", out)
 	}
 	// Of the file, whatever calibrator is asked for, come the ranges that are in it.
@@ -95,7 +95,7 @@ func TestCalibrationCacheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := filepath.Join(dir, "again.cache")
-	_, notes := command(t, 0, "calibrate", "--ranges", file, "--calibration-cache", again, "--trt-version", "8.6.1", "-q")
+	_, notes := command(t, 0, append(few, "calibrate", "--ranges", file, "--calibration-cache", again, "--trt-version", "8.6.1", "-q")...)
 	if !strings.Contains(notes, "1 tensor left out that digits does not have, such as \"(Unnamed Layer* 3)") {
 		t.Errorf("it says %q", notes)
 	}

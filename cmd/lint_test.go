@@ -15,7 +15,7 @@ func TestLint(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "s.trtui")
-	command(t, 0, append(few(t), "record", "-o", file, "--precision", "int8", "--calibrator", "mse", "--items", "40", "-q")...)
+	command(t, 0, append(rough(t), "record", "-o", file, "--precision", "int8", "--calibrator", "mse", "--items", "40", "-q")...)
 	text, _ := command(t, 0, "lint", file, "--fail-on", "none")
 	for _, want := range []string{"digits, int8", "channel-padding", "-> the model itself", "findings by"} {
 		if !strings.Contains(text, want) {
@@ -28,7 +28,7 @@ func TestLint(t *testing.T) {
 		t.Errorf("stderr is %q", stderr)
 	}
 	command(t, 2, "lint", filepath.Join(dir, "missing.trtui"))
-	text, _ = command(t, 1, append(few(t), "lint", "--precision", "int8", "--disable", "fuse-activation", "--fail-on", "warning")...)
+	text, _ = command(t, 1, append(rough(t), "lint", "--precision", "int8", "--disable", "fuse-activation", "--fail-on", "warning")...)
 	if !strings.Contains(text, "disabled-rules") || !strings.Contains(text, "leave out --disable") {
 		t.Errorf("the switched-off rule is not found in\n%s", text)
 	}

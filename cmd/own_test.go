@@ -89,7 +89,7 @@ func TestOwnCalibrator(t *testing.T) {
 	if err := os.WriteFile(file, saved, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	few := strings.Join(few(t), " ")
+	few := strings.Join(rough(t), " ")
 	for _, c := range []struct {
 		on   tables
 		args string
@@ -97,7 +97,7 @@ func TestOwnCalibrator(t *testing.T) {
 	}{
 		{on, "calibrate --compare --calibrator share:0.75 -q " + few, []string{"share:0.5", "share:0.75", "mse"}},
 		{on, "eval --items 0-3 --precision int8 --calibrator share,minmax -q " + few, []string{"share", "minmax"}},
-		{on, "inspect passes --format json -q --config " + file, []string{`"calibrator": "share:0.25"`}},
+		{on, "inspect passes --format json -q --config " + file + " " + few, []string{`"calibrator": "share:0.25"`}},
 		{on, "eval --help", []string{"mse, share[:S]", "entropy,percentile,mse,share"}},
 		{on, "build --help", []string{"minmax, entropy[:B], percentile[:P], mse or"}},
 		{on, "__complete calibrate --calibrator sh", []string{"share"}},

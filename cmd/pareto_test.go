@@ -11,7 +11,7 @@ import (
 // TestPareto chooses among the configurations of a recording, and says what cannot have been meant.
 func TestPareto(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.trtui")
-	command(t, 0, append(few(t), "record", "-o", file, "--precision", "fp32,int8", "--calibrator", "mse", "--items", "40", "-q")...)
+	command(t, 0, append(rough(t), "record", "-o", file, "--precision", "fp32,int8", "--calibrator", "mse", "--items", "40", "-q")...)
 	text, _ := command(t, 0, "pareto", file, "--measure", "sqnr", "--limit", "200")
 	if !strings.Contains(text, "fastest with an SQNR of 200 dB at least: fp32, ") || !strings.Contains(text, "int8/mse") {
 		t.Errorf("it says\n%s", text)

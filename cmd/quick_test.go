@@ -47,6 +47,12 @@ func few(t *testing.T) []string {
 	return []string{"--calib-data", path}
 }
 
+// rough returns few, and flags by which nothing is sought but ranges, for tests of which it is not the point how exact INT8 is.
+func rough(t *testing.T) []string {
+	t.Helper()
+	return append(few(t), "--rounding", "nearest", "--equalization", "off", "--bias-correction", "off")
+}
+
 // withFew adds few to the arguments of a command that calibrates.
 func withFew(t *testing.T, args []string) []string {
 	t.Helper()

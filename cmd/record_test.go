@@ -27,7 +27,7 @@ func TestRecordAndReplay(t *testing.T) {
 		t.Skip("measures for some seconds")
 	}
 	path := filepath.Join(t.TempDir(), "digits.trtui")
-	out, _ := command(t, 0, append(few(t), "record", "--precision", "int8", "--calibrator", "minmax", "-o", path)...)
+	out, _ := command(t, 0, append(rough(t), "record", "--precision", "int8", "--calibrator", "minmax", "-o", path)...)
 	for _, want := range []string{"digits (embedded", "complete, ", "int8/minmax"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, out)

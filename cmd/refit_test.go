@@ -49,7 +49,7 @@ func TestRefit(t *testing.T) {
 	})
 	table := tables{backends: testTable()}
 	for name, args := range map[string][]string{
-		"kept.engine": {"--keep-source", "--precision", "int8", "--rounding", "nearest", "--equalization", "off"}, "bare.engine": nil,
+		"kept.engine": append(rough(t), "--keep-source", "--precision", "int8"), "bare.engine": nil,
 	} {
 		if out, err := call(t, buildCommand(table), append(args, "-q", "-o", in(name))...); err != nil {
 			t.Fatalf("%v\n%s", err, out)

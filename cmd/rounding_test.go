@@ -83,7 +83,7 @@ func TestRoundingINT8(t *testing.T) {
 func TestEngineKeepsRounding(t *testing.T) {
 	for _, by := range []string{"gptq", "compensated"} {
 		file := filepath.Join(t.TempDir(), "digits.engine")
-		command(t, 0, "build", "--precision", "int8", "--rounding", by, "--equalization", "off", "--keep-source", "-q", "--timing-cache", "none", "-o", file)
+		command(t, 0, append(few(t), "build", "--precision", "int8", "--rounding", by, "--equalization", "off", "--keep-source", "-q", "-o", file)...)
 		out, _ := command(t, 0, "inspect", "passes", file, "--verbose", "-q")
 		if strings.Count(out, by+", as it was found before") < 3 || strings.Contains(out, "to the nearest") {
 			t.Error(out)

@@ -108,7 +108,7 @@ func TestRunOnnxruntime(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m.engine")
 	command(t, 0, "build", "--keep-source", "-o", file)
 	command(t, 0, "run", file, "--items", "1", "--backends", "onnxruntime,cpu", "--per-layer")
-	text, _ = command(t, 0, "run", "--items", "4", "--backends", "cpu,onnxruntime", "--precision", "int8")
+	text, _ = command(t, 0, append(rough(t), "run", "--items", "4", "--backends", "cpu,onnxruntime", "--precision", "int8")...)
 	if !strings.Contains(text, "<= 0.03 RMS(b) + 0.01 |b|") {
 		t.Errorf("int8 has the tolerance of\n%s", text)
 	}

@@ -18,7 +18,7 @@ func TestStrippedEngine(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	dir := t.TempDir()
 	file, kept := filepath.Join(dir, "a.engine"), filepath.Join(dir, "kept.engine")
-	build := append(few(t), "build", "--precision", "int8", "--calibrator", "minmax", "-o")
+	build := append(rough(t), "build", "--precision", "int8", "--calibrator", "minmax", "-o")
 	command(t, 0, append(build, file)...)
 	command(t, 0, append(build, kept, "--keep-source")...)
 	small, large := fileSize(t, file), fileSize(t, kept)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,6 +54,17 @@ func TestContrast(t *testing.T) {
 		if text, ground := luminance(t, c.theme.fg[Accent]), luminance(t, c.theme.bg[CursorGround]); (max(text, ground)+0.05)/(min(text, ground)+0.05) < 4.5 {
 			t.Errorf("%s: the accent is lost in the cursor's row", c.theme.Name)
 		}
+	}
+}
+
+// TestThemeNames: the names are those of the themes, in their order.
+func TestThemeNames(t *testing.T) {
+	var names []string
+	for _, theme := range Themes() {
+		names = append(names, theme.Name)
+	}
+	if !slices.Equal(names, ThemeNames()) {
+		t.Errorf("the themes are %q, their names %q", names, ThemeNames())
 	}
 }
 
