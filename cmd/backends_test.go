@@ -204,7 +204,7 @@ func TestRun(t *testing.T) {
 		{"--backend sim --items 1", false, []string{"sim: a simulated device"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			out, err := call(t, runCommand(tables{backends: testTable()}), withFew(t, append([]string{"run"}, strings.Fields(c.args)...))[1:]...)
+			out, err := call(t, runCommand(tables{backends: testTable()}), withRough(t, append([]string{"run"}, strings.Fields(c.args)...))[1:]...)
 			if errors.Is(err, errNo) != c.failed || err != nil && !c.failed {
 				t.Errorf("error %v\n%s", err, out)
 			}

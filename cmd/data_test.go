@@ -19,7 +19,6 @@ import (
 // Data with a NaN in its last item is refused by every command that opens it, whichever items the command uses, and taken by
 // all of them with --allow-not-finite.
 func TestNotFiniteData(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	raw := make([]byte, 10*32*32*4)
 	binary.LittleEndian.PutUint32(raw[len(raw)-4:], math.Float32bits(float32(math.NaN())))
 	path := filepath.Join(t.TempDir(), "digits.raw")
@@ -64,7 +63,6 @@ func TestPassedOnNaN(t *testing.T) {
 
 // Random input that is too large keeps nothing from being looked at; where it is needed the error names the model.
 func TestTooLargeToRun(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	model := filepath.Join(os.Getenv("TRTUI_DATA"), "models", "yunet-face", "yunet_n_dynamic.onnx")
 	if _, err := os.Stat(model); err != nil || os.Getenv("TRTUI_DATA") == "" {
 		t.Skip("TRTUI_DATA names no folder with the models")

@@ -11,7 +11,6 @@ import (
 func reduceTo(t *testing.T, code int, args ...string) (file, out, errs string) {
 	t.Helper()
 	t.Setenv(roleVar, "program")
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	file = filepath.Join(t.TempDir(), "small.onnx")
 	out, errs = command(t, code, append([]string{"debug", "reduce", "-q", "-o", file}, args...)...)
 	return file, out, errs

@@ -56,7 +56,6 @@ func TestEscapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every command")
 	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := filepath.Join(t.TempDir(), "folder"+title)
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Skip(err)

@@ -28,7 +28,7 @@ func TestFindingText(t *testing.T) {
 // TestInspectEngineSimulated: estimates have no distribution, and data without labels no score by them.
 func TestInspectEngineSimulated(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "digits.engine")
-	command(t, 0, "build", "--timing-cache", "none", "--keep-source", "-o", file)
+	command(t, 0, "build", "--keep-source", "-o", file)
 	for _, c := range []struct {
 		args      string
 		want, not []string

@@ -34,7 +34,7 @@ func TestMaxMemoryOfTheProcess(t *testing.T) {
 	refused := 0
 	for _, args := range [][]string{
 		{"run", "--items", "64", "--batch", "64", "--backends", "cpu,eval"},
-		{"build", "--precision", "int8", "--rounding", "gptq", "-o", os.DevNull},
+		append(few(t), "build", "--precision", "int8", "--rounding", "gptq", "-o", os.DevNull),
 	} {
 		for _, most := range []int64{48, 80, 192} {
 			cmd := exec.Command(os.Args[0], append(args, "-q", "--timing-cache", "none", "--max-memory", fmt.Sprint(most, "MiB"))...)

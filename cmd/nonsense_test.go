@@ -9,7 +9,7 @@ import (
 // Command lines that mean nothing are refused, and the message says what would mean something.
 func TestNonsense(t *testing.T) {
 	engine := filepath.Join(t.TempDir(), "digits.engine")
-	command(t, 0, "build", "-q", "-o", engine, "--timing-cache", "none")
+	command(t, 0, "build", "-q", "-o", engine)
 	for _, tt := range []struct {
 		name string
 		args []string

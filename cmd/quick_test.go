@@ -53,11 +53,14 @@ func rough(t *testing.T) []string {
 	return append(few(t), "--rounding", "nearest", "--equalization", "off", "--bias-correction", "off")
 }
 
-// withFew adds few to the arguments of a command that calibrates.
-func withFew(t *testing.T, args []string) []string {
+// withRough adds rough, or as much of it as there are flags for, to the arguments of a command that calibrates.
+func withRough(t *testing.T, args []string) []string {
 	t.Helper()
-	if c, _, err := rootCommand(quick).Find(args); err != nil || c.Flags().Lookup("calib-data") == nil {
+	switch c, _, err := rootCommand(quick).Find(args); {
+	case err != nil || c.Flags().Lookup("calib-data") == nil:
 		return args
+	case c.Flags().Lookup("rounding") == nil:
+		return slices.Concat(args, few(t))
 	}
-	return slices.Concat(args, few(t))
+	return slices.Concat(args, rough(t))
 }

@@ -9,7 +9,6 @@ import (
 
 // TestRecordFailed: a recording of which nothing came leaves no file that would be in the way of the next try.
 func TestRecordFailed(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	path := filepath.Join(t.TempDir(), "r.trtui")
 	_, errs := command(t, exitFailure, "record", "--precision", "fp32", "--tactic", "head/expand/Conv=nosuch", "-o", path)
 	if !strings.Contains(errs, "nosuch") {

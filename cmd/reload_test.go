@@ -21,7 +21,6 @@ import (
 // TestReload: of a model that is written over the workbench says so, and by a key shows the new one in the configuration that
 // the old one was in; one that cannot be read leaves the old one where it is.
 func TestReload(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := t.TempDir()
 	path := filepath.Join(dir, "m.onnx")
 	write := func(data []byte) {

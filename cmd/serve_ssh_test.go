@@ -45,7 +45,6 @@ func newKey(t *testing.T) gossh.Signer {
 
 func serveTest(t *testing.T, flags ...string) *sshTest {
 	t.Helper()
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Chdir(t.TempDir())
 	s := &sshTest{t: t, key: newKey(t), done: make(chan error, 1)}

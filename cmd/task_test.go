@@ -22,7 +22,7 @@ func TestDetection(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"eval", model, "--data", filepath.Join(root, "eval", "images_permissive"), "--labels", labels, "--scale", "1", "--channel-order", "bgr",
-		"--precision", "fp32", "-q", "--timing-cache", "none"}
+		"--precision", "fp32", "-q"}
 	out, _ := command(t, 0, append(args, "--format", "json")...)
 	var got struct {
 		Rows []struct {

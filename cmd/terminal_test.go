@@ -53,9 +53,8 @@ func (s *screen) await(t *testing.T, text string) {
 // TestReplayLeadsBack opens a recording in front of a session, leaves it, and finds the session as it was: on its screen, at
 // work, with its past.
 func TestReplayLeadsBack(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := t.TempDir()
-	command(t, 0, append(few(t), "record", "--precision", "fp32", "-o", filepath.Join(dir, "old.trtui"))...)
+	command(t, 0, append(rough(t), "record", "--precision", "fp32", "-o", filepath.Join(dir, "old.trtui"))...)
 	o := onBackends(quick)
 	o.register(&cobra.Command{}, takeAll)
 	p, err := o.open("")

@@ -15,11 +15,10 @@ import (
 
 // Text is ASCII where the locale has nothing else, or where that is asked for; JSON is as it is.
 func TestASCIIText(t *testing.T) {
-	cache := filepath.Join(t.TempDir(), "cache.jsonl")
 	foreign := func(s string) bool {
 		return strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 	}
-	args := []string{"inspect", "memory", "--timing-cache", cache}
+	args := []string{"inspect", "memory"}
 	t.Setenv("LC_ALL", "en_US.UTF-8")
 	if out, _ := command(t, 0, args...); !strings.Contains(out, "█") {
 		t.Errorf("no blocks in\n%s", out)
@@ -28,7 +27,7 @@ func TestASCIIText(t *testing.T) {
 		t.Errorf("--ascii:\n%s", out)
 	}
 	t.Setenv("LC_ALL", "C")
-	for _, args := range [][]string{args, {"inspect", "passes"}, {"--timing-cache", cache}} {
+	for _, args := range [][]string{args, {"inspect", "passes"}, nil} {
 		if out, errs := command(t, 0, args...); foreign(out + errs) {
 			t.Errorf("%v:\n%s%s", args, out, errs)
 		}

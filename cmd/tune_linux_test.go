@@ -12,7 +12,7 @@ import (
 
 // What a search is to keep and cannot ends it before it begins where that is known, and is an error behind its result otherwise.
 func TestSearchCannotBeKept(t *testing.T) {
-	args := withFew(t, []string{"tune-precision", "--items", "8", "--precision", "fp32", "--layer-precisions", "head/classify/Gemm:int8", "--raise-to", "fp32",
+	args := withRough(t, []string{"tune-precision", "--items", "8", "--precision", "fp32", "--layer-precisions", "head/classify/Gemm:int8", "--raise-to", "fp32",
 		"--min-sqnr", "20", "--timing-cache", "none", "-q"})
 	missing := filepath.Join(t.TempDir(), "missing", "state.json")
 	if out, errs := command(t, exitFailure, append(args, "--resume", missing)...); out != "" || !strings.Contains(errs, missing) {

@@ -11,7 +11,6 @@ import (
 
 // TestWorkbenchRefuses checks what is said, and with which exit code, before a screen is opened.
 func TestWorkbenchRefuses(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for _, c := range []struct {
 		args []string
 		code int
@@ -64,7 +63,6 @@ func TestWorkbenchRefuses(t *testing.T) {
 
 // What is interrupted says that it was stopped, and nothing of how.
 func TestStopped(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range [][]string{{"bench"}, {"run"}, {"eval"}, {"inspect", "memory"}, {"calibrate", "--compare"}, {}} {
