@@ -20,7 +20,7 @@ func Screen(look *ui.Look, d pane.Desk, replay bool) *ui.Screen {
 			side(v, w), side(newRangesView(v), &weightFactsView{w}), side(&histogramView{of: v}, &channelsView{w}),
 		},
 		Layouts: []ui.Box{
-			ui.Stack(p(0).Share(3), ui.Beside(p(2).Share(4), p(1).Share(3)).Share(3)),
+			ui.Stack(p(0).Share(3), ui.Beside(p(2).Share(6), p(1).Share(5)).Share(3)),
 			ui.Beside(p(0), ui.Stack(p(2).Share(2), p(1).Lines(9))),
 		},
 		Medium: pane.Box(ui.Stack(p(0).Share(3), p(1).Lines(7), p(2).Share(3))),

@@ -21,7 +21,7 @@ type rangesView struct {
 
 func newRangesView(t *tensorsView) *rangesView {
 	v := &rangesView{of: t}
-	columns := []ui.Column{{Title: "calibrator", Name: true, Width: 12, Flex: 2, Cell: func(r int) ui.Cell {
+	columns := []ui.Column{{Title: "calibrator", Name: true, Width: 16, Flex: 2, Cell: func(r int) ui.Cell {
 		name := t.report.Calibrators[r]
 		if name == t.report.Active {
 			return ui.Cell{Text: name, Style: thresholdStyle(r) | ui.Bold | ui.Underline}
