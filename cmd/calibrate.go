@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
@@ -59,6 +60,17 @@ type calibrateFlags struct {
 	algorithm        string
 }
 
+// unused names the flags about labels that were given and change nothing; labels that are boxes say how images are brought to size.
+func (o *calibrateFlags) unused() string {
+	var list []string
+	for _, name := range []string{"labels", "label-offset", "task"} {
+		if o.data.changed(name) && !(name == "labels" && dataset.HasBoxes(o.data.labels)) {
+			list = append(list, "--"+name)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
 // header returns the first line of the cache that is to be written, "" where none is.
 func (o *calibrateFlags) header() (string, error) {
 	if o.cache == "" {
@@ -81,6 +93,9 @@ func (o *calibrateFlags) calibrate(ctx context.Context, stdout, stderr io.Writer
 	header, err := o.header()
 	if err != nil {
 		return err
+	}
+	if unused := o.unused(); unused != "" {
+		writeNote(stderr, "%s: ranges are found without labels; trtui eval judges by them", unused)
 	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)

@@ -229,7 +229,7 @@ func generationOf(prompt string, w *textWriter, t *generate.Times, cached bool) 
 	}
 	if behind := t.Tokens[min(1, len(t.Tokens)):]; len(behind) > 0 {
 		g.PerToken = describe.LatencyOf(behind)
-		g.Rate = 1 / g.PerToken.Mean.Seconds()
+		g.Rate = g.PerToken.Rate(1)
 	}
 	return g
 }
@@ -258,7 +258,7 @@ func writeGeneration(w io.Writer, g *report.Generation) {
 	}
 	fmt.Fprintf(w, "\n\nprompt %s, first token after %s ms (%.0f tokens/s); %s\n", count(g.PromptTokens, "token"), ms(g.First), g.PromptRate, how)
 	if g.PerToken.Count > 0 {
-		fmt.Fprintf(w, "%s, %.1f tokens/s, per token p50 %s ms, p99 %s ms; ended by %s\n", count(len(g.Tokens), "new token"), g.Rate, ms(g.PerToken.Median), ms(g.PerToken.P99), g.Ended)
+		fmt.Fprintf(w, "%s, %.1f tokens/s at the median time, per token p50 %s ms, p99 %s ms; ended by %s\n", count(len(g.Tokens), "new token"), g.Rate, ms(g.PerToken.Median), ms(g.PerToken.P99), g.Ended)
 	}
 	if m := g.Memory; m != nil {
 		fmt.Fprintf(w, "a token reads %s of weights and %s of state: %s, %.0f%% of the peak of %s, %s\n", ui.Bytes(m.Weights), ui.Bytes(m.State),

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -41,7 +42,7 @@ func besides(w *workbench) func() tea.Cmd {
 			}
 			configs = append(configs, c)
 		}
-		return sideBySide(w)(configs)
+		return sideBySide(w)(configs, 0)
 	}
 }
 
@@ -50,9 +51,13 @@ func sideBySide(w *workbench) trials.Measure {
 	if w.o.Timeline != nil {
 		return nil
 	}
-	return func(configs []config.Config) tea.Cmd {
+	return func(configs []config.Config, left int) tea.Cmd {
 		w.ctl.Beside(configs)
-		begun := w.begin(strings.Join(config.Labels(configs, pane.OwnRanges(w.snap)), ", ") + " side by side; esc stops")
+		what := strings.Join(config.Labels(configs, pane.OwnRanges(w.snap)), ", ")
+		if left > 0 { // the names of so many would hide how many there are
+			what = w.o.Look.Keys(fmt.Sprintf("%d of %d configurations, the other %d at the next {Tried A},", len(configs), len(configs)+left, left))
+		}
+		begun := w.begin(what + " side by side; esc stops")
 		w.work.beside = true
 		return begun
 	}

@@ -75,12 +75,34 @@ func (f *film) report(ctx context.Context, i int, id int64) (any, error) {
 	if err := f.file.conn.QueryRowContext(ctx, "SELECT json FROM reports WHERE id = ? AND part = ?", id, report.Kinds()[i].Name).Scan(&packed); err != nil {
 		return nil, err
 	}
-	report := report.Kinds()[i].New()
-	if err := decodeReport(packed, report); err != nil {
+	read := report.Kinds()[i].New()
+	if err := decodeReport(packed, read); err != nil {
 		return nil, err
 	}
-	f.reports[i] = readReport{id, report}
-	return report, nil
+	rate(read)
+	f.reports[i] = readReport{id, read}
+	return read, nil
+}
+
+// rate computes the throughputs of a report anew, as those of the median: older programs took the mean, so that one recording could
+// not be compared with another.
+func rate(read any) {
+	switch r := read.(type) {
+	case *report.Overview:
+		if !r.Overlapped && r.Latency.Median > 0 {
+			r.Throughput = r.Latency.Rate(r.Batch)
+		}
+	case *report.Generation:
+		if r.PerToken.Median > 0 {
+			r.Rate = r.PerToken.Rate(1)
+		}
+	case *report.Runtime:
+		for _, list := range [][]report.SweepPoint{r.Points, r.Curve} {
+			for i := range list {
+				list[i].Throughput = list[i].Latency.Rate(list[i].Batch)
+			}
+		}
+	}
 }
 
 // log reads the lines that a snapshot shows, which end with the given one.

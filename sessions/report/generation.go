@@ -11,7 +11,7 @@ type Generation struct {
 	Cached       bool          // the model keeps what it computed of earlier tokens
 	First        time.Duration // from the prompt to the first token
 	PerToken     Latency       // of those behind the first
-	Rate         float64       `unit:"tokens_per_s"` // of those behind the first
+	Rate         float64       `unit:"tokens_per_s"` // at the median of PerToken
 	PromptRate   float64       `unit:"tokens_per_s"` // of the prompt's tokens up to the first new one
 	Memory       *TokenMemory  `json:",omitempty"`   // of a model with state on a device whose memory was measured; nil for others
 	Phases       []Phase       `json:",omitempty"`   // where layers were timed

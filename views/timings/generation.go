@@ -166,7 +166,7 @@ func (v *generationView) Render(w, h int) string {
 // figures draws how fast the text was written, and returns the line behind that.
 func (v *generationView) figures(c *ui.Canvas, g *report.Generation) int {
 	x := c.Text(1, 0, ui.Bold, ui.Number(g.Rate)+" tokens/s")
-	rest := fmt.Sprintf(", first token after %s, then p50 %s, p99 %s a token", ui.Duration(g.First), ui.Duration(g.PerToken.Median), ui.Duration(g.PerToken.P99))
+	rest := fmt.Sprintf(" by p50, first token after %s, then p50 %s, p99 %s a token", ui.Duration(g.First), ui.Duration(g.PerToken.Median), ui.Duration(g.PerToken.P99))
 	if g.PerToken.Count == 0 {
 		rest = fmt.Sprintf(", first token after %s", ui.Duration(g.First))
 	}

@@ -14,8 +14,9 @@ import (
 	"github.com/trtui/trtui/views/words"
 )
 
-// Measure has configurations measured side by side, and the accuracy of each; nil where nothing is measured.
-type Measure func([]config.Config) tea.Cmd
+// Measure has configurations measured side by side, and the accuracy of each; left are those that wait for another time. It is nil
+// where nothing is measured.
+type Measure func(configs []config.Config, left int) tea.Cmd
 
 // withBeside adds to trials what configurations came to that were measured side by side: those that were not tried by themselves, and
 // what the others lack.
@@ -87,7 +88,7 @@ const mostBeside = 12
 
 // measureKey is the key that measures what trials lack.
 func measureKey(d pane.Desk) ui.Key {
-	return pane.When(d, pane.NeedsRun, ui.K("A", "measure all", "measure what configurations lack: accuracy, and times in rounds side by side"))
+	return pane.When(d, pane.NeedsRun, ui.K("A", "measure all", fmt.Sprintf("measure what configurations lack: accuracy, and times in rounds side by side, %d of them at a press", mostBeside)))
 }
 
 // measureLacking asks for what trials lack, beside the first that was timed.
@@ -102,7 +103,8 @@ func measureLacking(measure Measure, trials []trial, own bool) tea.Cmd {
 	if len(accuracy)+len(rounds) == 0 {
 		return pane.Say(ui.Good, "nothing is missing: accuracy and times in rounds are known of all that were tried")
 	}
-	return measure(configs[:min(len(configs), mostBeside)])
+	most := min(len(configs), mostBeside)
+	return measure(configs[:most], len(configs)-most)
 }
 
 // lackText says what trials lack; "" where that is nothing.

@@ -19,7 +19,8 @@ import (
 // first, and what comes of that is in table and plot, also of configurations that were tried in no other way.
 func TestMeasureLacking(t *testing.T) {
 	var asked []config.Config
-	measure := func(list []config.Config) tea.Cmd { asked = list; return nil }
+	waiting := 0
+	measure := func(list []config.Config, left int) tea.Cmd { asked, waiting = list, left; return nil }
 	tried, look := &List{}, ui.NewLook(ui.Options{NoColor: true})
 	v := NewTable(look, &panetest.Desk{}, tried, nil, nil, measure)
 	plot := newParetoView(look, &panetest.Desk{}, tried, nil, measure)
@@ -69,5 +70,14 @@ func TestMeasureLacking(t *testing.T) {
 	show(fp32, report.PartAccuracy, nil) // it was gone back to, and left before its accuracy was known
 	if rows, _ := triedRows(v); !strings.Contains(rows[0], "97.0% 97.0% 40.0") {
 		t.Errorf("what was known is lost: %q", rows)
+	}
+	for i := range mostBeside + 3 { // more than are measured at a press
+		cfg := int8
+		cfg.Disable = []string{"rule-" + strings.Repeat("x", i+1)}
+		show(cfg, report.PartAccuracy, nil)
+	}
+	v.Update(tea.KeyPressMsg{Code: 'A', Text: "A"})
+	if len(asked) != mostBeside || waiting != 4 { // the first of all is measured beside them
+		t.Errorf("%d are measured, and %d wait", len(asked), waiting)
 	}
 }
