@@ -23,10 +23,16 @@ func writePasses(w io.Writer, s *report.Snapshot, all bool) {
 		fmt.Fprintf(w, "not runnable: %s; only the passes that do not depend on precision are shown\n", ui.VisibleName(s.Model.NotRunnable))
 	}
 	folded := false
-	for i, st := range p.Steps {
-		fmt.Fprintf(w, "%2d %-24s %3d applied, %3d rejected, %3d layers left, %s\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, report.Duration(st.Elapsed))
-		folded = writeFired(w, &st, all) || folded
-		folded = writeMissed(w, &st, all) || folded
+	step := func(number int, st *report.PassStep) {
+		fmt.Fprintf(w, "%2d %-24s %3d applied, %3d rejected, %3d layers left, %s\n", number, st.Pass, len(st.Fired), len(st.Missed), st.Layers, report.Duration(st.Elapsed))
+		folded = writeFired(w, st, all) || folded
+		folded = writeMissed(w, st, all) || folded
+	}
+	if p.Dropped != nil {
+		step(0, p.Dropped)
+	}
+	for i := range p.Steps {
+		step(i+1, &p.Steps[i])
 	}
 	writeUnlowered(w, s)
 	for _, u := range p.Unmet {

@@ -30,53 +30,99 @@ func TestReload(t *testing.T) {
 		}
 	}
 	write(testdata.Model())
+	w := showWorkbench(t, path, config.Config{Precision: config.FP16, Calibrator: "minmax", Batch: 1})
+	w.out.await(t, "Overview")
+	w.key("\x0f") // ctrl+o
+	w.out.await(t, "have not changed")
+	write(testdata.Model()[:100])
+	w.out.await(t, "ctrl+o opens it anew")
+	w.key("\x0f")
+	w.out.await(t, "m.onnx is neither an ONNX model nor an engine")
+	write(renamed(t, "layer_anew"))
+	w.key("\x0f")
+	w.await()
+	w.out.await(t, "FP16")
+	w.key("2")
+	w.out.await(t, "layer_anew")
+	w.end()
+}
+
+// shownWorkbench is the workbench on a model of a file, on a terminal without colours.
+type shownWorkbench struct {
+	t         *testing.T
+	out       *screen
+	keyboards chan *io.PipeWriter // of each program, as it begins
+	press     *io.PipeWriter
+	done      chan error
+}
+
+func showWorkbench(t *testing.T, path string, cfg config.Config, args ...string) *shownWorkbench {
+	t.Helper()
 	f := &workbenchFlags{modelFlags: *onBackends(quick)}
 	f.partly = true
-	f.register(&cobra.Command{}, takeAll)
+	c := &cobra.Command{}
+	f.register(c, takeAll)
+	if err := c.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
 	p, err := f.open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, keyboards := &screen{}, make(chan *io.PipeWriter, 1)
+	w := &shownWorkbench{t: t, out: &screen{}, keyboards: make(chan *io.PipeWriter, 1), done: make(chan error, 1)}
+	dir := filepath.Dir(path)
 	term := terminal{look: ui.Options{NoColor: true, Theme: "dark"}, recordings: dir, configs: config.NewSaver(dir, "m"),
 		program: func() []tea.ProgramOption {
 			keys, press := io.Pipe()
-			keyboards <- press
-			return []tea.ProgramOption{tea.WithInput(keys), tea.WithOutput(out), tea.WithWindowSize(160, 40), tea.WithoutSignals()}
+			w.keyboards <- press
+			return []tea.ProgramOption{tea.WithInput(keys), tea.WithOutput(w.out), tea.WithWindowSize(160, 40), tea.WithoutSignals()}
 		}}
-	done := make(chan error, 1)
-	go func() {
-		done <- f.screen(t.Context(), p, config.Config{Precision: config.FP16, Calibrator: "minmax", Batch: 1}, path, term)
-	}()
-	press := <-keyboards
-	key := func(text string) {
-		t.Helper()
-		if _, err := io.WriteString(press, text); err != nil {
-			t.Fatal(err)
-		}
+	go func() { w.done <- f.screen(t.Context(), p, cfg, path, term) }()
+	w.await()
+	return w
+}
+
+// await waits for the next program.
+func (w *shownWorkbench) await() { w.press = <-w.keyboards }
+
+func (w *shownWorkbench) key(text string) {
+	w.t.Helper()
+	if _, err := io.WriteString(w.press, text); err != nil {
+		w.t.Fatal(err)
 	}
-	out.await(t, "Overview")
-	key("\x0f") // ctrl+o
-	out.await(t, "have not changed")
-	write(testdata.Model()[:100])
-	out.await(t, "ctrl+o opens it anew")
-	key("\x0f")
-	out.await(t, "m.onnx is neither an ONNX model nor an engine")
-	write(renamed(t, "layer_anew"))
-	key("\x0f")
-	press = <-keyboards
-	out.await(t, "FP16")
-	key("2")
-	out.await(t, "layer_anew")
-	key("\x03")
+}
+
+// end ends the program by ctrl+c.
+func (w *shownWorkbench) end() {
+	w.t.Helper()
+	w.key("\x03")
 	select {
-	case err := <-done:
+	case err := <-w.done:
 		if err != nil {
-			t.Error(err)
+			w.t.Error(err)
 		}
 	case <-time.After(time.Minute):
-		t.Error("ctrl+c in the new workbench does not end the program")
+		w.t.Error("ctrl+c in the new workbench does not end the program")
 	}
+}
+
+// TestRequantiseKey: the quantisation that a model brings is dropped by a key, and left by the same one.
+func TestRequantiseKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "q.onnx")
+	command(t, 0, append(rough(t), "export", "--qdq", "-o", path, "-q")...)
+	w := showWorkbench(t, path, config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1}, rough(t)...)
+	w.out.await(t, "Overview")
+	w.key("2")
+	w.out.await(t, "Dequantize")
+	w.key("\x14") // ctrl+t
+	w.await()
+	w.key("2")
+	w.out.await(t, "requantised, ")
+	w.key("\x14")
+	w.await()
+	w.key("2")
+	w.out.await(t, "Dequantize")
+	w.end()
 }
 
 // renamed returns the embedded model with another name for its first layer.

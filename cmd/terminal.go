@@ -26,7 +26,8 @@ type terminal struct {
 	commands   []views.Subcommand // that the palette finds
 	recordings string             // folder
 	configs    *config.Saver
-	reload     func(config.Config) error  // gets the model as it is now ready, to be shown when this is over; nil: it cannot
+	reload     opening                    // gets the model as it is now ready, to be shown when this is over; nil: it cannot
+	requantise opening                    // the same, with the other answer to whether its own quantisation is dropped
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 	remote     *remote                    // the terminal at the other end of a connection; nil: it is here
 	tourSeen   func() error               // notes that the tour was seen; nil: none is shown
@@ -50,7 +51,10 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 		o.SaveConfig = t.configs.Save
 	}
 	if t.reload != nil {
-		o.Reload = t.reloads
+		o.Reload = t.reload.command
+	}
+	if t.requantise != nil {
+		o.Requantise = t.requantise.command
 	}
 	home, err := t.window(ctl, o)
 	if err != nil {
@@ -113,10 +117,13 @@ func replayConfigs(r *recording.Replay) *config.Saver {
 	return config.NewSaver(filepath.Dir(r.Path()), r.Path())
 }
 
-// reloads ends the program for the model to be shown as it is now, where it can be opened.
-func (t terminal) reloads(cfg config.Config) tea.Cmd {
+// opening gets a model ready to be shown in a configuration when the program on another is over.
+type opening func(config.Config) error
+
+// command ends the program for the model to be shown, where it can be opened.
+func (open opening) command(cfg config.Config) tea.Cmd {
 	return func() tea.Msg {
-		if err := t.reload(cfg); err != nil {
+		if err := open(cfg); err != nil {
 			return ui.StatusMsg{Text: err.Error(), Style: ui.Bad}
 		}
 		return tea.Quit()

@@ -208,18 +208,24 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 	next := make(chan opened, 1)
 	var one sync.Mutex
 	if path != "" {
-		t.reload = func(cfg config.Config) error {
+		open := func(cfg config.Config, otherwise bool) error { // quantised here, or as the model brings it
 			one.Lock()
 			defer one.Unlock()
 			if len(next) > 0 {
 				return nil
 			}
+			before := f.requantized
+			f.requantized = before != otherwise
 			anew, err := f.reopen(p, path)
-			if err == nil {
-				next <- opened{anew, cfg}
+			if err != nil {
+				f.requantized = before
+				return err
 			}
-			return err
+			next <- opened{anew, cfg}
+			return nil
 		}
+		t.reload = func(cfg config.Config) error { return open(cfg, false) }
+		t.requantise = func(cfg config.Config) error { return open(cfg, true) }
 	}
 	for {
 		f.speak(p)

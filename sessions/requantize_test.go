@@ -67,6 +67,9 @@ func TestRequantize(t *testing.T) {
 		if l := snap.Passes; l.Kept+l.Fused+l.Folded+l.Eliminated != len(snap.Model.Layers) {
 			t.Errorf("the ledger does not sum to all layers")
 		}
+		if d := snap.Passes.Dropped; d == nil || len(d.Fired) == 0 || d.Layers < len(snap.Model.Layers) || !snap.Model.Requantized {
+			t.Errorf("what was dropped is told of by %+v", d)
+		}
 		return equalised, snap.Accuracy.Outputs[0].SQNR
 	}
 	none, plain := of("off")

@@ -22,15 +22,16 @@ const (
 
 // available is what decides which keys do something.
 type available struct {
-	look       *ui.Look
-	snap       *report.Snapshot // the newest
-	want       config.Config
-	timeline   recordings.Timeline // nil for a session
-	front      bool                // a replay in front of a live session
-	recordable bool
-	unrecorded bool // a recording ended by itself, which is still said
-	readOnly   bool
-	undo, redo bool // there is something to undo, or redo
+	look        *ui.Look
+	snap        *report.Snapshot // the newest
+	want        config.Config
+	timeline    recordings.Timeline // nil for a session
+	front       bool                // a replay in front of a live session
+	recordable  bool
+	unrecorded  bool // a recording ended by itself, which is still said
+	readOnly    bool
+	requantises bool // quantisation that the model brings can be dropped
+	undo, redo  bool // there is something to undo, or redo
 }
 
 // lacks says what the state at hand lacks of what a key needs; "" where the key works.
@@ -54,15 +55,19 @@ func (a available) lacks(n pane.Need) string {
 	case n == pane.NeedsPrecision && replay:
 		return a.onlyRecorded("in "+string(a.want.Precision), func(c config.Config) bool { return c.Precision != a.want.Precision })
 	case n == pane.NeedsCalibrator && pane.OwnRanges(a.snap):
-		return "the model is already quantised: calibrators do not apply"
+		return a.quantised("calibrators do not apply")
 	case n == pane.NeedsCalibrator && replay && !a.want.Quantizes():
 		return a.look.Keys("calibrators apply to INT8 only; press {f} to switch to it")
 	case n == pane.NeedsCalibrator && replay:
 		return a.onlyRecorded("with "+pane.Label(a.snap), func(c config.Config) bool { return otherCalibrator(c, a.want) })
 	case n == pane.NeedsQuantization && pane.OwnRanges(a.snap):
-		return "the model is already quantised: how is in it"
+		return a.quantised("how is in it")
 	case n == pane.NeedsChoice && pane.OwnRanges(a.snap):
-		return "the model is already quantised: its layers keep their precision"
+		return a.quantised("its layers keep their precision")
+	case n == pane.NeedsOwnRanges && a.snap.Model != nil && a.snap.Model.Kind == "engine":
+		return "an engine is quantised as it was built: open the model that it is of"
+	case n == pane.NeedsOwnRanges && !pane.OwnRanges(a.snap) && (a.snap.Model == nil || !a.snap.Model.Requantized):
+		return "the model brings no quantisation that could be dropped"
 	case n == pane.NeedsChanged && a.snap.Changed == "":
 		return "the model is as it was read: its files have not changed"
 	case n == pane.NeedsJob && !a.front && !a.unrecorded && !working(a.snap):
@@ -77,6 +82,15 @@ func (a available) lacks(n pane.Need) string {
 		return "the active calibrator is " + a.want.Calibrator + a.look.Keys("; press {c} for percentile or entropy")
 	}
 	return ""
+}
+
+// quantised says what follows of a model's own quantisation, and which key drops that where one does.
+func (a available) quantised(what string) string {
+	what = "the model is already quantised: " + what
+	if a.requantises {
+		what += a.look.Keys("; {ctrl+t} drops that")
+	}
+	return what
 }
 
 // onlyRecorded says that no recorded configuration is of the kind that is wanted.
@@ -107,6 +121,8 @@ func intentNeeds(i ui.Intent) (pane.Need, bool) {
 		return pane.NeedsRecorder, true
 	case reload:
 		return pane.NeedsChanged, true
+	case requantise:
+		return pane.NeedsOwnRanges, true
 	case ui.Cancel:
 		return pane.NeedsJob, true
 	}

@@ -59,6 +59,9 @@ type Options struct {
 	SavePicture func(svg string) (string, error)
 	// Reload opens the model anew with a configuration and shows it in place of this one; nil where that cannot be done.
 	Reload func(config.Config) tea.Cmd
+	// Requantise does that with the quantisation dropped that the model brings, or left where it was dropped; nil where that cannot
+	// be done.
+	Requantise func(config.Config) tea.Cmd
 	// Recordings is where new recordings are written and screen 9 looks for them; nil: nowhere.
 	Recordings recordings.Folder
 	// Open opens a recording; nil where that cannot be done.

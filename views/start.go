@@ -35,7 +35,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot(), tour: tour{seen: o.TourSeen}}
 	w.config.want, w.comparison.ReadFile, w.comparison.CompleteFile = w.snap.Config, o.ReadFile, o.CompleteFile
 	app, err := ui.New(ui.Config{
-		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: append(reloadKeys(), scrubKeys()...), Keys: o.Keys,
+		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: slices.Concat(reloadKeys(), requantiseKeys(), scrubKeys()), Keys: o.Keys,
 		OnIntent: w.intent, Lacks: w.lacksFor, Suggest: suggested, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
 		Entries: entries(o.Subcommands, func() *report.Snapshot { return w.snap }),
 		OnScreen: func(digit string) {
@@ -131,6 +131,9 @@ func (w *workbench) intents() []ui.IntentKey {
 	if w.o.Reload != nil {
 		list = append(list, reloadKeys()...)
 	}
+	if w.o.Requantise != nil {
+		list = append(list, requantiseKeys()...)
+	}
 	if w.o.Timeline != nil {
 		list = append(list, scrubKeys()...)
 	}
@@ -176,6 +179,12 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 		return w.comparison.Compare(w.snap)
 	case reload:
 		return tea.Sequence(pane.Say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want)) // what came of it is said last
+	case requantise:
+		what := "dropping the quantisation that the model brings"
+		if w.snap.Model.Requantized {
+			what = "leaving the quantisation that the model brings"
+		}
+		return tea.Sequence(pane.Say(ui.Plain, what), w.o.Requantise(w.config.want))
 	case stateBefore:
 		return w.scrub(-1)
 	case stateAfter:

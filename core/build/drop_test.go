@@ -48,12 +48,15 @@ func TestDropQuantization(t *testing.T) {
 	want := graph.NewNetwork("real")
 	want.MarkOutput(addLayer(t, want, "Conv", graph.Conv, attrs, want.AddInput("x", numeric.F32, symbolic.Shape(1, 3, 5, 5)...), want.AddConst("w", real), want.AddConst("b", realBias)))
 	before := quantised(numeric.F32)
-	got, err := build.DropQuantization(t.Context(), before)
+	got, step, err := build.DropQuantization(t.Context(), before)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Layers) != 1 || got.Layers[0].Name != "Conv" || got.Outputs[0].Name != before.Outputs[0].Name {
 		t.Fatalf("what is left:\n%s", got)
+	}
+	if len(step.Fired) < 4 { // pairs of x and y, the integers of w and b
+		t.Errorf("%d places of %s", len(step.Fired), step.Pass)
 	}
 	x := numeric.NewValue(numeric.F32, 1, 3, 5, 5)
 	for i := range x.F32() {
@@ -72,7 +75,7 @@ func TestDropQuantization(t *testing.T) {
 			t.Fatalf("element %d is %v, want %v", i, g, v)
 		}
 	}
-	if _, err := build.DropQuantization(t.Context(), quantised(numeric.I8)); err == nil || !strings.Contains(err.Error(), "layer x_DQ: ") {
+	if _, _, err := build.DropQuantization(t.Context(), quantised(numeric.I8)); err == nil || !strings.Contains(err.Error(), "layer x_DQ: ") {
 		t.Errorf("integers that the network is given: %v", err)
 	}
 }

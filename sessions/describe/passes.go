@@ -35,6 +35,11 @@ func Passes(m *model.Model, env map[string]int, cfg config.Config, o *build.Opti
 		}
 	}
 	r.Rules = append(r.Rules, report.Rule{Name: pass.SideBySide, Doc: "steps of the plan that do not depend on each other run at the same time, where that is measured to be faster"})
+	if m.Dropped != nil {
+		dropped := passStep(*m.Dropped, env)
+		dropped.After, dropped.Text = nil, "" // it is Source
+		r.Dropped = &dropped
+	}
 	steps := append(append([]pass.Step(nil), o.Steps...), l.Steps...)
 	for _, st := range steps {
 		r.Steps = append(r.Steps, passStep(st, env))

@@ -32,6 +32,7 @@ type Model struct {
 	Bytes     int64
 	SHA256    string
 	Quantized bool          // the model brings quantisation of its own
+	Dropped   *pass.Step    // what took back the quantisation that the model brought; nil where it was left
 	Stripped  bool          // it is an engine without the network that it was made of: Network is its plan's, lowered
 	Opened    time.Duration // what reading it took
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
@@ -119,11 +120,11 @@ func DropQuantization(ctx context.Context, m *Model) error {
 	case !m.Quantized:
 		return fmt.Errorf("%s brings no quantisation that could be dropped", m.Name())
 	}
-	n, err := build.DropQuantization(ctx, m.Network)
+	n, dropped, err := build.DropQuantization(ctx, m.Network)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	m.Network, m.Quantized = n, false
+	m.Network, m.Quantized, m.Dropped = n, false, dropped
 	return nil
 }
 

@@ -26,6 +26,8 @@ type Model struct {
 	Labelled bool           `output:"-"`
 	// Stripped says that it is an engine without the model that it was built from: there is nothing to compare or calibrate.
 	Stripped bool `json:",omitempty" output:"-"`
+	// Requantized says that the model brought its own quantisation, which was dropped.
+	Requantized bool `json:",omitempty"`
 	// Viewed says of which kind of another program's files this is read: there is nothing to run, and no report but those that the files
 	// tell of.
 	Viewed string `json:",omitempty"`

@@ -13,6 +13,10 @@ type Passes struct {
 	// Precision is the one that Engine was lowered to; older recordings do not say.
 	Precision config.Precision `json:",omitempty"`
 
+	// Dropped is what took back the quantisation that the model brought, before Source and Steps: the ledger knows nothing of what
+	// went there. Nil where it brought none, or it was left.
+	Dropped *PassStep `json:",omitempty"`
+
 	Steps  []PassStep
 	Ledger []LedgerEntry // of every source layer, in order
 	Source []Layer
@@ -135,17 +139,22 @@ CREATE TABLE ledger (            -- what became of every source layer
 
 // rows are what queries find.
 func (p *Passes) rows(add AddRow) error {
-	for i, st := range p.Steps {
-		if err := add("passes", i+1, st.Pass, st.Layers, int64(st.Elapsed)); err != nil {
+	steps, first := p.Steps, 1
+	if p.Dropped != nil {
+		steps, first = slices.Insert(slices.Clone(steps), 0, *p.Dropped), 0
+	}
+	for i, st := range steps {
+		i += first
+		if err := add("passes", i, st.Pass, st.Layers, int64(st.Elapsed)); err != nil {
 			return err
 		}
 		for _, f := range st.Fired {
-			if err := add("sites", i+1, f.Rule, f.Site, 1, OrNull(f.Into), f.KernelsSaved, f.BytesSaved, nil, OrNull(f.Note)); err != nil {
+			if err := add("sites", i, f.Rule, f.Site, 1, OrNull(f.Into), f.KernelsSaved, f.BytesSaved, nil, OrNull(f.Note)); err != nil {
 				return err
 			}
 		}
 		for _, m := range st.Missed {
-			if err := add("sites", i+1, m.Rule, m.Site, 0, nil, nil, nil, m.Reason, OrNull(m.Detail)); err != nil {
+			if err := add("sites", i, m.Rule, m.Site, 0, nil, nil, nil, m.Reason, OrNull(m.Detail)); err != nil {
 				return err
 			}
 		}

@@ -102,7 +102,15 @@ func (g *graphs) walk(by int) {
 		at = n
 	}
 	g.show(min(max(at+by, 0), n))
-	g.passes.Select(min(max(at+by, 0), n))
+	g.passes.Select(before(g.snap().Passes) + min(max(at+by, 0), n))
+}
+
+// before returns how many rows of passes are before the first pass: one where the model's own quantisation was dropped.
+func before(p *report.Passes) int {
+	if p.Dropped != nil {
+		return 1
+	}
+	return 0
 }
 
 // show shows the network after pass i; len(steps) is the engine.

@@ -23,8 +23,12 @@ type passesView struct {
 func newPassesView(g *graphs, ablate func() tea.Cmd) *passesView {
 	v := &passesView{g: g, ablate: ablate, ablation: newAblationView(g.look(), g.desk)}
 	step := func(r int) *report.PassStep {
-		if s := g.snap().Passes.Steps; r < len(s) {
-			return &s[r]
+		p := g.snap().Passes
+		switch r -= before(p); {
+		case r < 0:
+			return p.Dropped
+		case r < len(p.Steps):
+			return &p.Steps[r]
 		}
 		return nil
 	}
@@ -63,9 +67,9 @@ func newPassesView(g *graphs, ablate func() tea.Cmd) *passesView {
 					}
 				}
 				if off > 0 {
-					return ui.Cell{Text: fmt.Sprintf("%2d %s, %d off", r+1, st.Pass, off), Style: ui.Warn}
+					return ui.Cell{Text: fmt.Sprintf("%2d %s, %d off", r+1-before(g.snap().Passes), st.Pass, off), Style: ui.Warn}
 				}
-				return ui.Cell{Text: fmt.Sprintf("%2d %s", r+1, st.Pass), Style: style}
+				return ui.Cell{Text: fmt.Sprintf("%2d %s", r+1-before(g.snap().Passes), st.Pass), Style: style}
 			}},
 			{Width: 6, Flex: 1, Priority: 4, Cell: func(r int) ui.Cell {
 				st := step(r)
@@ -137,14 +141,14 @@ func (v *passesView) Update(msg tea.Msg) tea.Cmd {
 	case *report.Snapshot:
 		v.ablation.Update(msg)
 		v.g.state.take(msg)
-		if p := msg.Passes; p != nil && v.g.passes.Rows != len(p.Steps)+1 {
-			v.g.passes.Rows = len(p.Steps) + 1
+		if p := msg.Passes; p != nil && v.g.passes.Rows != before(p)+len(p.Steps)+1 {
+			v.g.passes.Rows = before(p) + len(p.Steps) + 1
 			v.g.passes.Refresh()
 			at := v.g.state.step
 			if at == engineStep {
 				at = len(p.Steps)
 			}
-			v.g.passes.Select(at)
+			v.g.passes.Select(before(p) + at)
 		}
 	case tea.KeyPressMsg:
 		if name := msg.String(); !pane.Has(v.g.keys(), name) && v.g.passes.Update(msg) {
@@ -161,7 +165,11 @@ func (v *passesView) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (v *passesView) choose() {
-	if r := v.g.passes.Row(); r >= 0 && v.g.snap().Passes != nil {
+	p := v.g.snap().Passes
+	if p == nil {
+		return
+	}
+	if r := v.g.passes.Row() - before(p); r >= 0 { // what was dropped left the source, which is on the other side
 		v.g.show(r)
 	}
 }
@@ -188,7 +196,11 @@ func Ledger(p *report.Passes) string {
 			break
 		}
 	}
-	text := fmt.Sprintf("%d source to %s", len(p.Source), words.Plural(len(p.Engine), noun))
+	text := ""
+	if p.Dropped != nil {
+		text = "requantised, "
+	}
+	text += fmt.Sprintf("%d source to %s", len(p.Source), words.Plural(len(p.Engine), noun))
 	if p.BytesSaved > 0 {
 		text += ", saves " + ui.Bytes(p.BytesSaved) + " of traffic"
 	}

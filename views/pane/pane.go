@@ -29,6 +29,7 @@ const (
 	NeedsQuantization // a model that is quantised here
 	NeedsPercentile   // the calibrator with that parameter
 	NeedsChanged      // a model whose files are not any more what was read
+	NeedsOwnRanges    // a model that brings quantisation of its own, be it dropped
 	NeedsJob          // something that runs and can be stopped, or that can be left
 )
 
