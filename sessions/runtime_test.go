@@ -19,10 +19,11 @@ func TestRuntimeReport(t *testing.T) {
 		}).Runtime
 	}
 	r := of(false)
-	if len(r.Points) != 1 || r.Axis != -1 || len(r.Curve) != 0 || len(r.Axes) != 1 || r.Axes[0].Max != 1 || r.Points[0].Latency.Count == 0 {
+	if len(r.Points) != 1 || r.Axis != -1 || len(r.Curve) != 0 || len(r.Axes) != 1 || !r.Axes[0].Batch || r.Axes[0].Max != 1 || r.Points[0].Latency.Count == 0 {
 		t.Errorf("of one batch: %+v", r)
 	}
-	cfg.MinShapes, cfg.MaxShapes = r.Ends("batch", 1, 6)
+	cfg.MinShapes = r.Shapes(func(a *report.RuntimeAxis) int { return a.Min })
+	cfg.MaxShapes = r.Shapes(func(*report.RuntimeAxis) int { return 6 })
 	if len(cfg.MaxShapes) != 1 || cfg.MaxShapes["image"][0] != 6 {
 		t.Fatalf("up to a batch of 6: %v", cfg.MaxShapes)
 	}

@@ -9,7 +9,10 @@ import (
 // Ask asks for a line of text, which enter gives to Take. An empty one is not taken.
 type Ask struct {
 	Name, Hint string // Hint says what is wanted
+	Text       string // that the line begins with
 	Take       func(text string) tea.Cmd
+	// Check says what is wrong with a text, which is then not taken: the dialog stays, and shows it. nil: nothing is.
+	Check func(text string) error
 	// Complete returns what a text may go on to, whole, each with the text before it; tab asks for it, in a command. nil: nothing.
 	Complete func(text string) []string
 
@@ -17,6 +20,7 @@ type Ask struct {
 	started bool
 	found   []string // what the text may go on to, where that is not one thing
 	nothing bool     // there is no such thing
+	wrong   string   // what Check says of the line
 }
 
 // Title implements Dialog.
@@ -41,6 +45,9 @@ const (
 func (d *Ask) Size(w, _ int) (int, int) {
 	w = min(w, askWidth)
 	h := len(Wrap(d.Hint, w)) + 2
+	if d.wrong != "" {
+		h += 1 + len(Wrap(d.wrong, w))
+	}
 	if len(d.found) > 0 || d.nothing {
 		h += 1 + min(max(len(d.found), 1), mostFound)
 	}
@@ -53,6 +60,9 @@ func (d *Ask) Draw(c *Canvas) {
 	c.Text(0, 0, Accent|Bold, ">")
 	d.line.Draw(c, 2, 0, c.W-2)
 	y := drawWrapped(c, 2, Muted, d.Hint) + 1
+	if d.wrong != "" {
+		y = drawWrapped(c, y, Bad, d.wrong) + 1
+	}
 	if d.nothing {
 		c.Fit(2, y, c.W-2, Warn, "nothing here begins so")
 	}
@@ -74,6 +84,12 @@ func (d *Ask) Update(msg tea.Msg) (bool, tea.Cmd) {
 		if text == "" {
 			return false, nil
 		}
+		if d.Check != nil {
+			if err := d.Check(text); err != nil {
+				d.wrong = err.Error()
+				return false, nil
+			}
+		}
 		return true, d.Take(text)
 	case "tab":
 		if d.Complete == nil {
@@ -82,7 +98,7 @@ func (d *Ask) Update(msg tea.Msg) (bool, tea.Cmd) {
 		return false, func() tea.Msg { return completedMsg{d, text, d.Complete(text)} }
 	}
 	if d.line.Update(msg) {
-		d.found, d.nothing = nil, false
+		d.found, d.nothing, d.wrong = nil, false, ""
 	}
 	return false, nil
 }
@@ -128,6 +144,6 @@ func common(texts []string) string {
 
 func (d *Ask) start() {
 	if !d.started {
-		d.line, d.started = NewLine(""), true
+		d.line, d.started = NewLine(d.Text), true
 	}
 }

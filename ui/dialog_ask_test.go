@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,31 @@ func TestAskCompletes(t *testing.T) {
 	}
 	press(app, "backspace", "enter")
 	if took != "runs/monday.trtui" || app.dialog() != nil {
+		t.Errorf("%q was taken", took)
+	}
+}
+
+// TestAskChecks: the line begins with a text, and the dialog stays while something is wrong with it, which is gone as one types on.
+func TestAskChecks(t *testing.T) {
+	app, _ := probes(t, nil)
+	took := ""
+	send(app, Open(&Ask{Name: "Edit", Hint: "a word", Text: "wor", Take: func(text string) tea.Cmd { took = text; return nil },
+		Check: func(text string) error {
+			if text != "word" {
+				return errors.New("no word is " + text)
+			}
+			return nil
+		}})())
+	press(app, "enter")
+	if !strings.Contains(app.Content(), "no word is wor") || took != "" {
+		t.Errorf("%q was taken:\n%s", took, app.Content())
+	}
+	press(app, "d")
+	if strings.Contains(app.Content(), "no word is") {
+		t.Error("what was wrong before is still shown")
+	}
+	press(app, "enter")
+	if took != "word" || app.dialog() != nil {
 		t.Errorf("%q was taken", took)
 	}
 }

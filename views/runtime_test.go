@@ -25,3 +25,27 @@ func TestRuntime(t *testing.T) {
 		b.wants("2 best", "at most 3.20 ms")
 	}
 }
+
+// TestEditShapes: the dialog has the shapes as they are, stays where something is wrong, and rebuilds.
+func TestEditShapes(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	snap.Runtime = panetest.Served()
+	for _, size := range []struct {
+		name string
+		w, h int
+		o    ui.Options
+	}{{"edit_80x24", 80, 24, ui.Options{NoColor: true}}, {"edit_120x40", 120, 40, ui.Options{NoColor: true, ASCII: true}}, {"edit_200x60", 200, 60, ui.Options{NoColor: true}}} {
+		b := newBench(t, size.o, &snap)
+		b.size(size.w, size.h)
+		b.press("8", "e")
+		b.wants("Shapes to serve", "batch=1..2..8 length=1..128..512")
+		b.press("backspace", "backspace", "backspace", "6", "4", "enter")
+		b.wants("axis length: 1..128..64: want 1 to", "Shapes to serve")
+		t.Run(size.name, func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
+		b.press("backspace", "backspace", "2", "5", "6", "enter")
+		b.lacks("Shapes to serve")
+		if got := b.last(); got.MaxShapes["ids"][1] != 256 || got.Shapes["mask"][1] != 128 || got.Batch != 2 {
+			t.Errorf("it asks for %v", got)
+		}
+	}
+}

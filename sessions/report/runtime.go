@@ -16,6 +16,7 @@ type RuntimeAxis struct {
 	Symbol        string
 	Places        []RuntimePlace // where it is an extent
 	Min, Opt, Max int
+	Batch         bool `json:",omitempty"` // it is the batch, which a configuration has by itself
 }
 
 // RuntimePlace is an axis of an input, or an element of one on whose elements shapes depend.
@@ -24,22 +25,17 @@ type RuntimePlace struct {
 	Axis  int
 }
 
-// Ends returns the least and the largest shapes with those of one symbol changed, of the inputs that have open axes.
-func (r *Runtime) Ends(symbol string, least, largest int) (low, high map[string][]int) {
-	low, high = map[string][]int{}, map[string][]int{}
-	for _, a := range r.Axes {
-		from, to := a.Min, a.Max
-		if a.Symbol == symbol {
-			from, to = least, largest
-		}
+// Shapes returns the shapes of the inputs that have open axes, with such an extent of each axis.
+func (r *Runtime) Shapes(extent func(*RuntimeAxis) int) map[string][]int {
+	shapes := map[string][]int{}
+	for i := range r.Axes {
+		a := &r.Axes[i]
 		for _, p := range a.Places {
-			for ends, v := range map[*map[string][]int]int{&low: from, &high: to} {
-				if (*ends)[p.Input] == nil {
-					(*ends)[p.Input] = append([]int(nil), r.Points[0].Shapes[p.Input]...)
-				}
-				(*ends)[p.Input][p.Axis] = v
+			if shapes[p.Input] == nil {
+				shapes[p.Input] = append([]int(nil), r.Points[0].Shapes[p.Input]...)
 			}
+			shapes[p.Input][p.Axis] = extent(a)
 		}
 	}
-	return low, high
+	return shapes
 }

@@ -59,6 +59,7 @@ func runtimeAxes(p *run.Plan) (list []report.RuntimeAxis) {
 			for i, d := range t.Extents() {
 				if name, ok := d.SymbolName(); ok && name == s.Name {
 					a.Places = append(a.Places, report.RuntimePlace{Input: t.Name, Axis: i})
+					a.Batch = a.Batch || i == 0 && compare.IsBatched(t)
 				}
 			}
 		}

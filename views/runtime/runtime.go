@@ -30,9 +30,9 @@ func newProfileView(look *ui.Look, d pane.Desk) *profileView {
 	v.table.Columns = []ui.Column{
 		{Title: "axis", Name: true, Width: 10, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Symbol} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Symbol, at(b).Symbol) }},
-		number("least", func(a *report.RuntimeAxis) int { return a.Min }),
-		number("best", func(a *report.RuntimeAxis) int { return a.Opt }),
-		number("largest", func(a *report.RuntimeAxis) int { return a.Max }),
+		number("least", least),
+		number("best", best),
+		number("largest", most),
 		{Title: "of", Width: 12, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: placesText(at(r)), Style: ui.Muted} }},
 	}
 	v.table.Label = func(r int) string { return at(r).Symbol }
@@ -61,37 +61,47 @@ func (v *profileView) Note() (string, ui.Style) {
 
 func (v *profileView) Keys() []ui.Key {
 	return append(v.table.Keys(),
+		pane.When(v.desk, pane.NeedsModel, ui.K("e", "edit", "edit the least, best and largest shapes, by axes or by inputs").Called("edit shapes")),
 		pane.When(v.desk, pane.NeedsModel, ui.Key{Keys: []string{"[", "]"}, Short: "largest", Long: "halve / double the largest extent of the axis that is served"}),
 		pane.When(v.desk, pane.NeedsModel, ui.Key{Keys: []string{"(", ")"}, Short: "least", Long: "halve / double the least extent of the axis that is served"}),
 		pane.When(v.desk, pane.NeedsModel, ui.K("x", "best alone", "serve the best shapes alone again")))
 }
 
 // change asks for an engine with other ends of an axis, as far as these are on either side of the best extent.
-func (v *profileView) change(least, largest func(report.RuntimeAxis) int) tea.Cmd {
+func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
 	r, row := v.in.Snap.Runtime, v.table.Row()
 	if r == nil || row < 0 || row >= len(r.Axes) {
 		return nil
 	}
 	a := r.Axes[row]
-	low, high := max(1, min(least(a), a.Opt)), min(max(largest(a), a.Opt), config.MaxExtent)
+	low, high := max(1, min(from(&a), a.Opt)), min(max(to(&a), a.Opt), config.MaxExtent)
 	if low == a.Min && high == a.Max {
 		return pane.Say(ui.Plain, fmt.Sprintf("%s is from %d to %d, with %d at best between them", a.Symbol, a.Min, a.Max, a.Opt))
 	}
-	from, to := r.Ends(a.Symbol, low, high)
-	return v.desk.Change(func(c *config.Config) { c.MinShapes, c.MaxShapes = from, to })
+	end := func(of func(*report.RuntimeAxis) int, changed int) map[string][]int {
+		return r.Shapes(func(x *report.RuntimeAxis) int {
+			if x.Symbol == a.Symbol {
+				return changed
+			}
+			return of(x)
+		})
+	}
+	ends := [2]map[string][]int{end(least, low), end(most, high)}
+	return v.desk.Change(func(c *config.Config) { c.MinShapes, c.MaxShapes = ends[0], ends[1] })
 }
 
 func (v *profileView) Update(msg tea.Msg) tea.Cmd {
-	least, largest := func(a report.RuntimeAxis) int { return a.Min }, func(a report.RuntimeAxis) int { return a.Max }
 	switch {
+	case pane.IsKey(msg, "e"):
+		return edit(v.in.Snap.Runtime, v.desk)
 	case pane.IsKey(msg, "]"):
-		return v.change(least, func(a report.RuntimeAxis) int { return 2 * a.Max })
+		return v.change(least, func(a *report.RuntimeAxis) int { return 2 * a.Max })
 	case pane.IsKey(msg, "["):
-		return v.change(least, func(a report.RuntimeAxis) int { return a.Max / 2 })
+		return v.change(least, func(a *report.RuntimeAxis) int { return a.Max / 2 })
 	case pane.IsKey(msg, ")"):
-		return v.change(func(a report.RuntimeAxis) int { return 2 * a.Min }, largest)
+		return v.change(func(a *report.RuntimeAxis) int { return 2 * a.Min }, most)
 	case pane.IsKey(msg, "("):
-		return v.change(func(a report.RuntimeAxis) int { return a.Min / 2 }, largest)
+		return v.change(func(a *report.RuntimeAxis) int { return a.Min / 2 }, most)
 	case pane.IsKey(msg, "x"):
 		return v.desk.Change(func(c *config.Config) { c.MinShapes, c.MaxShapes = nil, nil })
 	}

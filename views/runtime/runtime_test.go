@@ -1,7 +1,9 @@
 package runtime
 
 import (
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -46,5 +48,57 @@ func TestRanges(t *testing.T) {
 	d.Asked = config.Config{}
 	if cmd := press('('); cmd == nil || d.Asked.MaxShapes != nil { // 1 is the least there is
 		t.Errorf("it asks for %v", d.Asked)
+	}
+}
+
+// TestParseRanges: axes by their names or by inputs; what cannot be is said by the name of what it is of.
+func TestParseRanges(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"batch=1..2..8 length=1..128..512", "batch=1..2..8 length=1..128..512"},
+		{"batch=4", "batch=4 length=1..128..512"},
+		{"ids=1x16..2x64..4x64", "batch=1..2..4 length=16..64..64"},
+		{"ids=1x16..2x64..4x64 batch=1..2..4", "batch=1..2..4 length=16..64..64"},
+		{"ids=1x16..2x64..4x64, mask=1x16..2x64..8x64", "axis batch: ids=1x16..2x64..4x64 and mask=1x16..2x64..8x64 differ in it"},
+		{"batch=8..2..1", "axis batch: 8..2..1: want 1 to"},
+		{"batch=0..2..4", "axis batch: 0..2..4: want 1 to"},
+		{"batch=1..2", "batch: want LEAST..BEST..LARGEST, or one for all three"},
+		{"lengths=4", `no axis and no input is called "lengths"; did you mean "length"?`},
+		{"ids=1..2..3", "ids: 1 has 1 extents, want 2"},
+		{"batch=a", `batch: "a" is no extent`},
+		{"batch", `"batch": want AXIS=LEAST..BEST..LARGEST`},
+		{"table=3x7 batch=4", "batch=4 length=1..128..512"},
+		{"table=3x8", "table: axis 1 is 7 in the model, and cannot be another"},
+	} {
+		r := panetest.Served()
+		r.Points[0].Shapes["table"] = []int{3, 7}
+		axes, err := parseRanges(c.text, r)
+		got := rangesText(axes)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%q: %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestServe asks for an engine of other shapes, and for one of a single set.
+func TestServe(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	snap.Runtime = panetest.Served()
+	d := &panetest.Desk{}
+	for text, want := range map[string]string{
+		"batch=1..4..16":      "4 map[ids:[4 128] mask:[4 128]] map[ids:[1 1] mask:[1 1]] map[ids:[16 512] mask:[16 512]]",
+		"batch=2 length=64":   "2 map[ids:[2 64] mask:[2 64]] map[] map[]",
+		"mask=1x1..1x8..1x16": "1 map[ids:[1 8] mask:[1 8]] map[ids:[1 1] mask:[1 1]] map[ids:[1 16] mask:[1 16]]",
+	} {
+		axes, err := parseRanges(text, snap.Runtime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		serve(snap.Runtime, axes, d)
+		if got := fmt.Sprint(d.Asked.Batch, d.Asked.Shapes, d.Asked.MinShapes, d.Asked.MaxShapes); got != want {
+			t.Errorf("%s asks for %s, want %s", text, got, want)
+		}
 	}
 }

@@ -113,7 +113,7 @@ func Served() *report.Runtime {
 		return []report.RuntimePlace{{Input: "ids", Axis: axis}, {Input: "mask", Axis: axis}}
 	}
 	r := &report.Runtime{Axis: 1, ArenaBytes: 8 * 511 << 10, IOBytes: 8 << 10, Axes: []report.RuntimeAxis{
-		{Symbol: "batch", Places: both(0), Min: 1, Opt: 2, Max: 8}, {Symbol: "length", Places: both(1), Min: 1, Opt: 128, Max: 512},
+		{Symbol: "batch", Places: both(0), Min: 1, Opt: 2, Max: 8, Batch: true}, {Symbol: "length", Places: both(1), Min: 1, Opt: 128, Max: 512},
 	}, Points: []report.SweepPoint{point(1, 1), point(2, 128), point(8, 512)}}
 	for n := 1; n <= 512; n *= 2 {
 		r.Curve = append(r.Curve, point(2, n))
