@@ -153,7 +153,7 @@ func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *bui
 		return err
 	}
 	defer stop()
-	replay := &build.Replay{Backend: host, Env: env, Progress: o.progress}
+	replay := &build.Replay{Backend: host, Env: env, Progress: func(phase, _ string, done, of int) { o.progress(phase, done, of) }}
 	if o.BiasCorrection == "" || o.BiasCorrection == quant.CorrectExact || !o.Equalization.IsOff() || o.Rounding.NeedsMoments() {
 		batches = replay.Tee(n, batches)
 	}

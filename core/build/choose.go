@@ -70,6 +70,7 @@ type chooser struct {
 	want      *staged // FP32 on what is held out
 	best      *way
 	tried     []Tried
+	now       Tried // what is being tried
 }
 
 // way is what is tried, and what came of it.
@@ -160,7 +161,8 @@ func (c *chooser) chance() bool {
 // replay returns items as data.
 func (c *chooser) replay(items []map[string]numeric.Value) *Replay {
 	r := *c.Replay
-	r.Items, r.Progress = len(items), nil
+	r.Items = len(items)
+	r.Progress = func(phase, _ string, done, of int) { c.tell(fmt.Sprintf("%s %d/%d", phase, done, of)) }
 	r.Batches = func(yield func(map[string]numeric.Value, error) bool) {
 		for _, in := range items {
 			if !yield(maps.Clone(in), nil) {
@@ -180,9 +182,8 @@ func (c *chooser) try(r *Rounding, e *Equalization) error {
 	if e != nil {
 		t.Equalization = e.By
 	}
-	if c.Replay.Progress != nil {
-		c.Replay.Progress(c.phase(t), len(c.tried), len(c.Roundings)+len(c.Equalizations)-1)
-	}
+	c.now = t
+	c.tell("")
 	if work := c.work(r); work > mostWork {
 		t.Skipped = fmt.Sprintf("it takes %.0f billion multiplications", work/1e9)
 	} else if work > 0 && c.exact && r.Few.Bits == 0 {
@@ -207,6 +208,11 @@ func (c *chooser) try(r *Rounding, e *Equalization) error {
 		c.best = w
 	}
 	return nil
+}
+
+// tell tells which trial is at hand, and how far that is.
+func (c *chooser) tell(item string) {
+	c.Replay.tell(c.phase(c.now), item, len(c.tried), len(c.Roundings)+len(c.Equalizations)-1)
 }
 
 // phase names the trial of a way, and says what those before it had.

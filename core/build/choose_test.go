@@ -202,6 +202,24 @@ func newChainChoice(t *testing.T, n *graph.Network, b run.Backend, items []map[s
 	}
 }
 
+// TestChoiceTells: of a trial is told what is done within it, layer by layer where weights are rounded.
+func TestChoiceTells(t *testing.T) {
+	b := cpu.Open(1)
+	defer b.Close()
+	rnd := rand.New(rand.NewPCG(3, 4))
+	c, items := newChainChoice(t, chain(t, rnd, 1, false), b, chainItems(rnd, 40)), map[string]int{}
+	c.replay.Progress = func(phase, item string, done, of int) {
+		if strings.HasPrefix(phase, "trying gptq rounding") && !strings.Contains(phase, "equalised") && done == 1 && of == 3 {
+			what, _, _ := strings.Cut(item, " ")
+			items[what]++
+		}
+	}
+	c.lower(t, func(lc *build.LowerConfig) { c.choose(lc, nil) })
+	if items["collecting"] == 0 || items["rounding"] < 2 || items["correcting"] == 0 {
+		t.Errorf("of the trial it tells %v", items)
+	}
+}
+
 // choose has lowering choose.
 func (c *chainChoice) choose(lc *build.LowerConfig, moments *build.Moments) {
 	lc.Choice = &build.Choice{Replay: c.replay, Roundings: []*build.Rounding{nil, c.rounding}, Equalizations: []*build.Equalization{nil, c.equalization}, Moments: moments}

@@ -75,9 +75,7 @@ func (c *corrector) measured(n *graph.Network, tasks []task, m *compensation) (s
 }
 
 func (c *corrector) progress(phase string, done, of int) {
-	if c.Replay.Progress != nil {
-		c.Replay.Progress(phase, done, of)
-	}
+	c.Replay.tell(phase, "", done, of)
 }
 
 // logits returns the tensors by which networks are compared: the outputs, or what Softmax makes them of, since probabilities near 0

@@ -164,7 +164,7 @@ func TestCorrectBias(t *testing.T) {
 		t.Errorf("clipped, outputs' means are off by %g: nothing is tested", none)
 	}
 	layers := 0
-	replay := &build.Replay{Backend: b, Env: env, Batches: batches, Items: len(items), Progress: func(phase string, done, of int) {
+	replay := &build.Replay{Backend: b, Env: env, Batches: batches, Items: len(items), Progress: func(phase, _ string, done, of int) {
 		if phase == "correcting biases" {
 			layers = done
 		}

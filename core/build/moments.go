@@ -138,9 +138,7 @@ func (r *rounder) collect(tasks []roundTask) error {
 		}
 		return r.ctx.Err()
 	}, func(done int) {
-		if r.Replay.Progress != nil {
-			r.Replay.Progress("rounding weights", done, items)
-		}
+		r.Replay.tell("collecting what weights are multiplied by", "", done, items)
 	})
 }
 

@@ -94,9 +94,12 @@ func (r *rounder) run(w *pass.Rewrite) error {
 			r.keep()
 		}
 		stored := map[string]*graph.Tensor{} // integers of few bits, by what they are of
-		for _, t := range now {
+		for i, t := range now {
 			if err := r.ctx.Err(); err != nil {
 				return err
+			}
+			if r.Replay != nil {
+				r.Replay.tell("rounding weights", t.layer.Name, i, len(now))
 			}
 			if t.few {
 				r.fewBits(n, t, stored)

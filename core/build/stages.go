@@ -22,12 +22,20 @@ import (
 
 // Replay is data to run networks on.
 type Replay struct {
-	Backend  run.Backend    // that runs real numbers
-	Env      map[string]int // values of the network's symbols for one item
-	Batches  Batches        // the items; may be gone through several times
-	Items    int            // how many there are; 0: unknown
-	most     int            // of which a staged run holds; 0: as many as there is memory for
-	Progress func(phase string, done, of int)
+	Backend run.Backend    // that runs real numbers
+	Env     map[string]int // values of the network's symbols for one item
+	Batches Batches        // the items; may be gone through several times
+	Items   int            // how many there are; 0: unknown
+	most    int            // of which a staged run holds; 0: as many as there is memory for
+	// Progress, if not nil, is told what is being done and how much of it is, of how much; item is what is at hand, or "".
+	Progress func(phase, item string, done, of int)
+}
+
+// tell tells how far something is.
+func (r *Replay) tell(phase, item string, done, of int) {
+	if r.Progress != nil {
+		r.Progress(phase, item, done, of)
+	}
 }
 
 // Tee returns batches that give what they are given, and makes r.Batches those of them that a staged run of n holds: for data

@@ -156,8 +156,8 @@ func (c *calibration) correction(ctx context.Context, in lowering) (*build.Corre
 func (c *calibration) replay(in lowering) *build.Replay {
 	return &build.Replay{
 		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.Items(),
-		Progress: func(phase string, done, of int) {
-			c.told.Progress(report.Progress{Phase: phase, Done: done, Total: of})
+		Progress: func(phase, item string, done, of int) {
+			c.told.Progress(report.Progress{Phase: phase, Item: item, Done: done, Total: of})
 		},
 	}
 }
