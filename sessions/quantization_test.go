@@ -57,13 +57,13 @@ func TestQuantization(t *testing.T) {
 		t.Errorf("symmetric %.1f dB, asymmetric %.1f, corrected %.1f, exactly %.1f", sqnr(legacy), sqnr(asymmetric), sqnr(fast), sqnr(exact))
 	}
 	// Rounding by moments would take back most of what one scale loses.
-	nearest := config.Quantization{Rounding: "nearest", Equalization: "off"}
+	nearest := untried
 	channel := sqnr(of(nearest))
 	nearest.WeightScales = "tensor"
 	if tensor := sqnr(of(nearest)); tensor > channel-1 {
 		t.Errorf("a scale for all weights of a layer: %.1f dB, one for each channel %.1f", tensor, channel)
 	}
-	kept := of(config.Quantization{Keep: []string{"first", "Gemm"}, WeightRanges: "mse", Activations: "asymmetric:u8"})
+	kept := of(config.Quantization{Rounding: untried.Rounding, Equalization: untried.Equalization, Keep: []string{"first", "Gemm"}, WeightRanges: "mse", Activations: "asymmetric:u8"})
 	for _, l := range kept.Passes.Engine {
 		want := "u8"
 		if l.Op == "Gemm" || strings.HasPrefix(l.Name, "stem/") {
@@ -73,7 +73,7 @@ func TestQuantization(t *testing.T) {
 			t.Errorf("%s is %s, want %s", l.Name, l.Precision, want)
 		}
 	}
-	given := of(config.Quantization{Ranges: map[string][]float64{"image": {-0.25, 0.5}}})
+	given := of(config.Quantization{Rounding: untried.Rounding, Equalization: untried.Equalization, Ranges: map[string][]float64{"image": {-0.25, 0.5}}})
 	if sqnr(given) > 15 || !slices.ContainsFunc(given.Passes.Engine, func(l report.Layer) bool { return strings.Contains(l.Text, "image") }) {
 		t.Errorf("an input that is cut: %.1f dB", sqnr(given))
 	}
@@ -87,15 +87,15 @@ func TestQuantization(t *testing.T) {
 	}
 	// An engine has what was added to its biases, and no data is needed to lower it again. What trials chose for the network as it
 	// was is applied to another one then, and need not be the best for it.
-	untried := config.Quantization{BiasCorrection: "fast", Rounding: "nearest", Equalization: "off"}
-	plain := of(untried)
+	plainly := config.Quantization{BiasCorrection: "fast", Rounding: "nearest", Equalization: "off"}
+	plain := of(plainly)
 	for _, c := range []struct {
 		q     config.Quantization
 		was   *report.Snapshot
 		least float64
 	}{
 		{config.Quantization{BiasCorrection: "fast"}, fast, sqnr(legacy) + 1},
-		{untried, plain, sqnr(plain) - 3},
+		{plainly, plain, sqnr(plain) - 3},
 	} {
 		built, err := r.Engine(t.Context(), config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Quantization: c.q}, true)
 		if err != nil {

@@ -48,6 +48,9 @@ func (m *mistaken) Tactics(op *graph.Op) []kernels.Tactic {
 	return list
 }
 
+// untried is INT8 without trials of what loses least.
+var untried = config.Quantization{Rounding: "nearest", Equalization: "off"}
+
 // In FP16 and INT8 right runs agree, however different the places are at which they round, and wrong ones do not.
 func TestRoundingTellsMistakes(t *testing.T) {
 	sessions.NotUnderRace(t)
@@ -80,7 +83,7 @@ func TestRoundingTellsMistakes(t *testing.T) {
 			contenders []sessions.Contender
 		}{{config.FP16, []sessions.Contender{wrong, host}}, {config.FP16, []sessions.Contender{eval, wrong}}, {config.INT8, []sessions.Contender{wrong, host}}} {
 			b.layer = ""
-			cfg := config.Config{Precision: one.precision, Calibrator: "minmax", Batch: 4}
+			cfg := config.Config{Precision: one.precision, Calibrator: "minmax", Batch: 4, Quantization: untried}
 			r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, one.contenders, how, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -126,7 +129,7 @@ func TestRoundingIsMeasured(t *testing.T) {
 		{config.FP32, "*first*:int8", true, &report.RoundingFactors{RMS: 0.25, Peak: 1}, 45},
 	} {
 		how.Scaled = c.scaled
-		cfg := config.Config{Precision: c.precision, Calibrator: "minmax", Batch: 1}
+		cfg := config.Config{Precision: c.precision, Calibrator: "minmax", Batch: 1, Quantization: untried}
 		if c.layers != "" {
 			cfg.LayerPrecisions = []string{c.layers}
 		}
