@@ -134,7 +134,7 @@ func TestAccuracyCountsItemsOnce(t *testing.T) {
 	w.Data, w.CalData, w.TapItems = pictures{testdata.TestImages(), 7}, pictures{testdata.CalibrationImages(), 5}, 4
 	var want *report.Accuracy
 	for _, batch := range []int{1, 3, 8} {
-		cfg := config.Config{Precision: config.INT8, Calibrator: "entropy", Batch: batch}
+		cfg := config.Config{Precision: config.INT8, Calibrator: "entropy", Batch: batch, Quantization: untried}
 		snap, err := sessions.NewRunner(embedded(t), w, nil).Report(context.Background(), cfg, report.PartAccuracy|report.PartCalibration, run.Profiling{})
 		if err != nil {
 			t.Fatal(err)

@@ -100,7 +100,7 @@ func TestUnmetPrecisionIsLogged(t *testing.T) {
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"softmax/Softmax:int8"}}
+	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Quantization: untried, LayerPrecisions: []string{"softmax/Softmax:int8"}}
 	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 8}}, cfg)
 	defer s.Close()
 	obeys := false

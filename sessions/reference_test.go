@@ -23,7 +23,7 @@ func TestReferenceBrokenOff(t *testing.T) {
 	}
 	first := await(t, s, func(s *report.Snapshot) bool { return s.Timings != nil })
 	int8 := fp32
-	int8.Precision = config.INT8
+	int8.Precision, int8.Quantization = config.INT8, untried
 	s.Set(int8)
 	over := func(s *report.Snapshot) bool { return settled(int8)(s) && s.Busy == nil }
 	snap := await(t, s, over)

@@ -33,8 +33,8 @@ func TestCountsAddUp(t *testing.T) {
 	for _, cfg := range []config.Config{
 		{Precision: config.FP32, Batch: 1},
 		{Precision: config.FP16, Batch: 2},
-		{Precision: config.INT8, Calibrator: "minmax", Batch: 1},
-		{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Disable: []string{"fuse-activation"}},
+		{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Quantization: untried},
+		{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Quantization: untried, Disable: []string{"fuse-activation"}},
 	} {
 		snap, err := r.Report(context.Background(), cfg, all, run.Profiling{Iterations: 1, PerStep: true})
 		if err != nil {

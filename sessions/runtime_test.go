@@ -11,7 +11,7 @@ import (
 // A session tells what its engine does at the shapes that it serves: at one where it serves one, else at the ends of the range
 // and along its widest axis, in the memory of the plan.
 func TestRuntimeReport(t *testing.T) {
-	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1}
+	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Quantization: untried}
 	s := open(t, cfg)
 	of := func(ranged bool) *report.Runtime {
 		return await(t, s, func(s *report.Snapshot) bool {

@@ -139,7 +139,7 @@ func TestCalibratedAreActivations(t *testing.T) {
 	}
 	work.Data, work.CalData = data, data
 	for disable, want := range map[string]bool{"": false, "fold-constants,late-fold-constants": true} {
-		cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1}
+		cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Quantization: untried}
 		if disable != "" {
 			cfg.Disable = strings.Split(disable, ",")
 		}

@@ -85,7 +85,7 @@ func TestToggleRefreshesEveryReport(t *testing.T) {
 	if a.Accuracy.Labels.Agreement != 1 || a.Accuracy.FirstBad != "" {
 		t.Errorf("FP32 differs from FP32: %+v", a.Accuracy.Labels)
 	}
-	int8 := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1}
+	int8 := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Quantization: untried}
 	s.Set(int8)
 	b := await(t, s, settled(int8))
 	if len(b.Passes.Ledger) != len(b.Model.Layers) {
