@@ -119,6 +119,8 @@ func hintOnData(err error) string {
 		return "--shapes, --batch and --data choose the shapes"
 	case errors.As(err, new(*stages.LabelError)):
 		return "--label-offset is added to every label"
+	case errors.As(err, new(*dataset.UnknownForm)):
+		return "--type i8 and --shape 1,49,10 say what a raw file holds, --dequantize SCALE,ZERO what its integers mean"
 	case errors.As(err, new(*dataset.NotFiniteError)):
 		return "--allow-not-finite takes the data as it is"
 	}

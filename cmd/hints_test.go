@@ -27,6 +27,7 @@ func TestHints(t *testing.T) {
 		"--random-items 16 ":    &dataset.TooManyItems{Items: 32, Fit: 16},
 		"--label-offset":        &stages.LabelError{},
 		"--allow-not-finite":    &dataset.NotFiniteError{},
+		"--type i8 and --shape": &dataset.UnknownForm{Err: fmt.Errorf("no")},
 		"--shapes, --batch":     &model.ShapesError{Err: fmt.Errorf("no")},
 		"trtui inspect tactics": &sessions.TacticError{},
 		"the key w":             recording.ErrNotRecording,

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -118,12 +119,19 @@ func (f *stream) set(path string, size int64, o Options) (*Set, error) {
 	case slices.Contains([]string{".bin", ".gz"}, filepath.Ext(path)):
 		v, labels, err := readCifar(f, o)
 		if err != nil {
-			return nil, fmt.Errorf("%w (for other raw data give the type and shape of an item)", err)
+			return nil, &UnknownForm{fmt.Errorf("%w, and other raw data need the type and shape of an item", err)}
 		}
 		return newPixels("", v, labels, o)
 	}
-	return nil, fmt.Errorf("its form is unknown; want .npz, .npy, inputs that Polygraphy saved, idx, CIFAR, a folder of ONNX test data or of images, or raw data with the type and shape of an item")
+	return nil, &UnknownForm{errors.New("its form is unknown; want .npz, .npy, inputs that Polygraphy saved, idx, CIFAR, a folder of ONNX test data or of images, or raw data with the type and shape of an item")}
 }
+
+// UnknownForm is the error of a file in none of the forms that can be told apart: raw data are read where the type and shape of an
+// item are given.
+type UnknownForm struct{ Err error }
+
+func (u *UnknownForm) Error() string { return u.Err.Error() }
+func (u *UnknownForm) Unwrap() error { return u.Err }
 
 // arrays returns the set of arrays, changed as the options say.
 func (o Options) arrays(arrays []Array, labels []int) (*Set, error) {
