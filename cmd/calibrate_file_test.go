@@ -41,6 +41,15 @@ func TestCalibrationFile(t *testing.T) {
 	if a, b := table("--calibrator", "percentile:99"), table("--ranges", file, "--calibrator", "percentile:99"); a != b {
 		t.Errorf("percentile:99 by the file:\n%s\non the data:\n%s", b, a)
 	}
+	for _, c := range []struct {
+		data  []string
+		lacks bool
+	}{{few[2:], false}, {nil, true}} { // what a file has does for means of channels, and no more
+		_, told := command(t, 0, append([]string{"inspect", "passes", "-v", "--precision", "int8", "--ranges", file, "--rounding", "gptq", "--equalization", "off"}, c.data...)...)
+		if strings.Contains(told, "gptq needs the data") != c.lacks {
+			t.Errorf("with %v it tells\n%s", c.data, told)
+		}
+	}
 	hand := filepath.Join(dir, "hand.json")
 	if err := os.WriteFile(hand, []byte(`{"version": 1, "tensors": [{"name": "image", "range": [-0.25, 0.5]}]}`), 0o600); err != nil {
 		t.Fatal(err)

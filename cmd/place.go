@@ -134,7 +134,7 @@ func (f *modelFlags) feed(w *stages.Workplace, data, cal dataset.Data) (err erro
 	if w.Task, err = stages.ParseTask(f.data.task); err != nil {
 		return usageError{err}
 	}
-	if file := f.config.quantization.file; file != nil && file.HasHistograms() {
+	if file := f.config.quantization.file; file != nil && file.HasHistograms() && !f.data.changed("calib-data") { // data tell more
 		w.CalData = file.CollectedData()
 	}
 	few := f.few

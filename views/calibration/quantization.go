@@ -95,7 +95,7 @@ func chooseQuantization(now config.Quantization, edit func(func(*config.Quantiza
 	for _, e := range config.Equalizations() {
 		add(strings.HasPrefix(now.Equalization, e), "equalisation "+e, func(q *config.Quantization) { q.Equalization = e })
 	}
-	for _, r := range []string{"nearest", "gptq", "gptq:ordered", "auto"} {
+	for _, r := range []string{"nearest", "gptq", "gptq:ordered", "compensated", "auto"} {
 		add(now.Rounding == r, "weights rounded by "+r, func(q *config.Quantization) { q.Rounding = r })
 	}
 	for _, k := range []string{"first", "last", "residuals"} {
