@@ -2,6 +2,7 @@ package recording
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,7 +62,16 @@ func TestBesideIsTried(t *testing.T) {
 	if s := int8.Measured().Over(tried[0].Measured(), false); s.Ratio != 2.5 || !s.SideBySide {
 		t.Errorf("its speed is %+v", s)
 	}
-	if _, err := back.Find(int8.Name); err == nil {
-		t.Error("there is a state of what was measured beside others alone")
+	if _, err := back.Find(int8.Name); err == nil || strings.Contains(err.Error(), "which has fp32; int8") {
+		t.Errorf("a state of what was measured beside others alone: %v", err)
+	}
+	back.Set(int8.Config)
+	for s := range back.Events() {
+		if s.Err != "" {
+			if want := "int8/minmax was measured beside others alone, and has no states; the recording has fp32"; s.Err != want {
+				t.Errorf("%q, want %q", s.Err, want)
+			}
+			break
+		}
 	}
 }

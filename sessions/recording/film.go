@@ -67,12 +67,12 @@ func (f *film) Steps() []report.Step {
 	return list
 }
 
-// names lists the recorded configurations, the first few of them.
+// names lists the configurations of which there are states, the first few of them.
 func (f *film) names() []string {
 	const most = 8
 	var list []string
 	for _, c := range f.has().tried {
-		if !slices.Contains(list, c.Name) {
+		if !c.Aside && !slices.Contains(list, c.Name) {
 			if len(list) == most {
 				return append(list, "...")
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -87,7 +88,11 @@ func (r *Replay) missing(cfg config.Config) *report.Snapshot {
 	c := *r.Snapshot()
 	c.Config, c.Busy = cfg, nil
 	c.Stale, c.Preview = report.Derived(), 0
-	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", cfg.Label(r.has().own), strings.Join(r.names(), "; "))
+	what := "was not recorded"
+	if slices.ContainsFunc(r.has().tried, func(t report.RecordedConfig) bool { return t.Aside && t.Config.SameEngine(cfg, r.has().own) }) {
+		what = "was measured beside others alone, and has no states"
+	}
+	c.Err = fmt.Sprintf("%s %s; the recording has %s", cfg.Label(r.has().own), what, strings.Join(r.names(), "; "))
 	return &c
 }
 
