@@ -20,11 +20,11 @@ import (
 // them, the target computes them so and their input has a range. Pooling, means, element-wise layers and layers that only move elements (Reshape, Transpose,
 // Concat, MaxPool and the like) do where an 8-bit layer reads their result, so that no float tensor lies in between. An attention
 // does where products give it queries, keys and values, and 8 bits of these tell its scores apart (place_attention.go).
-// Full-size arguments of an epilogue, as of a residual addition, are quantised with the layer. Everything else stays
-// in floating point, normalisations spelled out by elementary layers included (sums.go).
+// Full-size arguments of an epilogue, as of a residual addition, are quantised with the layer, but not in a stream that is normalised
+// (place_streams.go). Everything else stays in floating point, normalisations spelled out by elementary layers included (sums.go).
 //
 // Every quantised tensor is quantised once and dequantised once, and all its users read that, so that it is stored in
-// 8 bits alone. The Quantize layer's result takes the name of the source tensor; the float tensor before it, which
+// 8 bits alone, unless it is of such a stream. The Quantize layer's result takes the name of the source tensor; the float tensor before it, which
 // fusion removes, is renamed with the suffix "_float". Only inputs and outputs of the network keep name and type.
 //
 // ranges are by tensor name, as calibration finds them; a layer whose input has none stays in floating point. Layers
@@ -236,7 +236,7 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 		if !p.hasRange(x) {
 			return nil, "no range for tensor " + x.Name
 		}
-		if p.policy.KeepResiduals {
+		if p.addsFloats(l) {
 			return []*graph.Tensor{x}, "8-bit inputs and weights"
 		}
 		return append([]*graph.Tensor{x}, p.fullSize(l, l.EpilogueInputs())...), "8-bit inputs and weights"

@@ -86,6 +86,10 @@ func SourceTensor(name string) string { return strings.TrimSuffix(name, floatSuf
 
 // insert puts a Quantize and a Dequantize layer behind every wanted tensor.
 func (p *placer) insert(layers []*graph.Layer) {
+	eight := map[*graph.Layer]bool{}
+	for i, l := range layers {
+		eight[l] = p.decisions[i].Precision == numeric.I8
+	}
 	for _, t := range p.tensors(layers) {
 		if t.IsConst() {
 			p.quantizeConst(layers, t)
@@ -105,6 +109,9 @@ func (p *placer) insert(layers []*graph.Layer) {
 		stored.Range = p.joined[t]
 		dequantized := p.net.NewTensor(t.Name+"_dequantized", real, t.Dims)
 		p.net.Redirect(t, dequantized)
+		for _, l := range slices.Clone(dequantized.Users) {
+			p.readFloat(l, eight[l], dequantized, float)
+		}
 		p.layer("Quantize_"+t.Name, graph.Quantize, graph.QuantAttrs{Range: stored.Range, Type: typ}, float, stored)
 		p.layer("Dequantize_"+t.Name, graph.Dequantize, graph.QuantAttrs{Range: stored.Range, Type: real}, stored, dequantized)
 	}

@@ -15,7 +15,8 @@ type Policy struct {
 	Rules     []Rule // for layers by name; of several that match, the last counts
 	KeepFirst bool   // the layers with weights that no other such layer comes before stay in floating point
 	KeepLast  bool   // and those that no other such layer comes after
-	// KeepResiduals leaves tensors in floating point that a product adds to its sums, unless another layer needs them in 8 bits.
+	// KeepResiduals leaves in floating point what a product adds to its sums, and what layers in floating point read, everywhere and not
+	// in streams alone that are normalised; where other layers need the same in 8 bits it is there twice.
 	KeepResiduals bool
 	KeepOps       []string    // ops, by name, whose layers stay in floating point
 	PerTensor     bool        // one scale for all of a layer's weights
