@@ -90,6 +90,9 @@ func (a *accuracy) make(ctx context.Context, in examining) (*report.Accuracy, er
 	r := &report.Accuracy{Precision: string(in.Of.Of.Precision), Tolerance: layerTolerance, Random: a.data.Random(), Reference: a.same(in), OwnQuantization: a.model.Quantized}
 	if ranges := in.Of.Of.Ranges; ranges != nil {
 		r.Calibrator, r.Ranges, r.RandomRanges = in.Calibrator, a.orders.Stored.rangesFrom(ranges.By), a.orders.Stored.RandomRanges(ranges.By)
+		if calibration := a.engines.tuning.precisions.calibration; !a.data.Random() && calibration.read.share(a.data, mostUnseen) > 0.5 {
+			r.Ranges += ", on items that are evaluated, too"
+		}
 	}
 	if err := a.compareOutputs(ctx, in, loaded, ref, r); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/sessions/dataset"
 )
 
 // fingerprints tell items apart that were read from others.
@@ -43,6 +44,21 @@ func (f *fingerprints) has(in map[string]numeric.Value) bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	return f.seen[fingerprint(in)]
+}
+
+// share returns which part of data was read, by at most so many items from all over it.
+func (f *fingerprints) share(data dataset.Data, most int) float64 {
+	n := min(data.Len(), most)
+	if f.none() || n == 0 {
+		return 0
+	}
+	read := 0
+	for i := range n {
+		if in, err := data.Inputs(i * data.Len() / n); err == nil && f.has(in) {
+			read++
+		}
+	}
+	return float64(read) / float64(n)
 }
 
 func (f *fingerprints) none() bool {
