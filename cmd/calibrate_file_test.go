@@ -137,7 +137,7 @@ func TestCalibrationCacheFile(t *testing.T) {
 
 // TestCalibrateLabels: flags that calibration has no use of are taken, since the line is that of trtui eval, and said to be idle.
 func TestCalibrateLabels(t *testing.T) {
-	_, errs := command(t, 0, "calibrate", "--task", "classes", "--calibrator", "minmax")
+	_, errs := command(t, 0, append(few(t), "calibrate", "--task", "classes", "--calibrator", "minmax")...)
 	if !strings.Contains(errs, "--task: ranges are found without labels; trtui eval judges by them") {
 		t.Error(errs)
 	}
