@@ -22,8 +22,8 @@ const maxHalf = 65504
 // which lowering makes 8-bit), its type is part of its attributes, or a constant or its result's peak exceeds F16. Attention
 // masks, which only say what Softmax is not to see, are brought within F16; sums of squares stay in F32, unless a rule
 // names them. To have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer
-// that is F16 are all F16, but for what a root is taken of: a Reformat layer converts where an F32 layer meets it and at
-// the inputs and outputs of the network, which keep their type. There is a decision for each layer, in order.
+// that is F16 are all F16, but for the mask of an attention and for what a root is taken of: a Reformat layer converts where an F32
+// layer meets it and at the inputs and outputs of the network, which keep their type. There is a decision for each layer, in order.
 func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 	if err := policy.check(n); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 		_, named := policy.rule(l)
 		return named || halvable(n, l, policy.Peaks) != "" || slices.ContainsFunc(l.Inputs, isQuantized) || slices.ContainsFunc(l.Inputs, isDequantized)
 	})
-	layers := slices.Clone(n.Layers)
+	layers, masking := slices.Clone(n.Layers), largeMasks(n)
 	var decisions []Decision
 	for _, l := range layers {
 		d := Decision{l.Name, numeric.F16, "F16 storage"}
@@ -48,6 +48,8 @@ func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 			d.Precision, d.Reason = numeric.I8, "quantised by the model itself"
 		case reason != "":
 			d.Precision, d.Reason = numeric.F32, reason
+		case masking[l]:
+			d.Precision, d.Reason = numeric.F32, "an attention's mask that it is part of holds more than F16 does"
 		case named && rule.Precision == numeric.F16:
 			d.Reason = "asked for by " + rule.String()
 		case h.sums[l] == wide:
@@ -133,20 +135,31 @@ func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string
 		if i < len(l.OpInputs()) && l.Role(i) == graph.Parameter && real(t) && !t.IsConst() {
 			return fmt.Sprintf("parameter %s needs the digits of F32", t.Name) // such as the places of samples
 		}
-		v, ok := t.Const()
-		if !ok || t.Type != numeric.F32 {
+		if t == nil || !t.IsConst() || t.Type != numeric.F32 || attentionMask(l, i) {
 			continue
 		}
 		if i < len(l.OpInputs()) && !storesConstant(l, i) {
 			return fmt.Sprintf("constant %s is a parameter", t.Name)
 		}
-		for _, x := range v.F32() {
-			if a := math.Abs(float64(x)); a > maxHalf && a <= math.MaxFloat32 && !(x < 0 && masks(n, l, i)) {
-				return fmt.Sprintf("constant %s holds %g, more than F16 does", t.Name, x)
-			}
+		if x := tooLarge(n, l, i); x != 0 {
+			return fmt.Sprintf("constant %s holds %g, more than F16 does", t.Name, x)
 		}
 	}
 	return ""
+}
+
+// tooLarge returns a number of the constant input i that F16 does not hold and that counts; 0 where there is none.
+func tooLarge(n *graph.Network, l *graph.Layer, i int) float32 {
+	v, ok := l.Inputs[i].Const()
+	if !ok || v.Type != numeric.F32 {
+		return 0
+	}
+	for _, x := range v.F32() {
+		if a := math.Abs(float64(x)); a > maxHalf && a <= math.MaxFloat32 && !(x < 0 && masks(n, l, i)) {
+			return x
+		}
+	}
+	return 0
 }
 
 // storesConstant reports whether the op's constant input i is data, which may be rounded, and not a parameter such as the
@@ -204,7 +217,7 @@ func (h *halver) inputs(l *graph.Layer) {
 	}
 	for i, t := range l.Inputs {
 		switch {
-		case t == nil:
+		case t == nil || t.Type == numeric.F32 && attentionMask(l, i):
 		case h.half[l] && t.Type == numeric.F32 && t.IsConst():
 			l.SetInput(i, h.constant(t))
 		case h.half[l] && t.Type == numeric.F32:

@@ -2,6 +2,7 @@ package quant
 
 import (
 	"math"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
@@ -41,6 +42,43 @@ func masks(n *graph.Network, l *graph.Layer, i int) bool {
 		}
 	}
 	return reads == 1 && (p.Code[last].Op == elementwise.Add || p.Code[last].Op == elementwise.Select)
+}
+
+// attentionMask reports whether input i of l is what an attention adds to its scores. It does so in F32, and reads the mask as it is:
+// as minus infinity the least F32 would take all of a row that sees nothing, which is a mean over all keys.
+func attentionMask(l *graph.Layer, i int) bool {
+	return l.Op == graph.Attention && i == graph.AttentionMask
+}
+
+// largeMasks returns the layers that give the masks of attentions and that read, if need be through each other, what a constant makes
+// larger than F16 holds: sums and choices of biases with the least F32.
+func largeMasks(n *graph.Network) map[*graph.Layer]bool {
+	masking := map[*graph.Layer]bool{} // whose results are read as masks alone, by attentions or by each other
+	for _, l := range slices.Backward(n.Layers) {
+		masking[l] = len(l.Outputs) == 1 && (l.Op.Class == graph.ClassElementwise || kindOf(l) == moving) && len(l.Outputs[0].Users) > 0 &&
+			!n.IsOutput(l.Outputs[0]) && !slices.ContainsFunc(l.Outputs[0].Users, func(u *graph.Layer) bool {
+			return !masking[u] && !readsAsMask(u, l.Outputs[0])
+		})
+	}
+	large := map[*graph.Layer]bool{}
+	for _, l := range n.Layers {
+		for i, t := range l.Inputs {
+			if t != nil && masking[l] && (t.IsConst() && tooLarge(n, l, i) != 0 || large[t.Producer]) {
+				large[l] = true
+			}
+		}
+	}
+	return large
+}
+
+// readsAsMask reports whether a layer is an attention that reads a tensor as its mask and nothing else.
+func readsAsMask(l *graph.Layer, t *graph.Tensor) bool {
+	for i, in := range l.Inputs {
+		if in == t && !attentionMask(l, i) {
+			return false
+		}
+	}
+	return true
 }
 
 // saturated returns the elements with those under maskedHalf that F16 does not hold in its place.

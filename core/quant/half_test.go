@@ -257,3 +257,45 @@ func TestFP16Random(t *testing.T) {
 		}
 	}
 }
+
+// TestFP16AttentionMask: the least F32 in the mask of an attention hides all of a row alike, whatever is added to it on the way, and
+// stays what it is; one that F16 holds is stored so.
+func TestFP16AttentionMask(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		hidden float32
+		biased bool
+		kept   numeric.DataType // of the mask
+	}{{"least", -math.MaxFloat32, true, numeric.F32}, {"constant", -math.MaxFloat32, false, numeric.F32}, {"held", -8, true, numeric.F16}} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newNet(t, "attention")
+			x := b.n.AddInput("x", numeric.F32, symbolic.Shape(1, 1, 4, 4)...)
+			mask := make([]float32, 16)
+			for i := range mask {
+				if i%4 > i/4 || i/4 == 2 { // the third row sees nothing
+					mask[i] = c.hidden
+				}
+			}
+			m := b.n.AddConst("mask", numeric.Values(numeric.F32, mask, 1, 1, 4, 4))
+			if c.biased {
+				bias := b.add("bias", graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Tanh)}, x)
+				m = b.add("sum", graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, bias, m)
+				m = b.add("moved", graph.Transpose, graph.TransposeAttrs{Perm: []int{1, 0, 2, 3}}, m)
+			}
+			attended := b.add("attention", graph.Attention, graph.AttentionAttrs{Scale: 0.5}, x, x, x, m)
+			b.n.MarkOutput(b.add("out", graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(elementwise.Tanh)}, attended))
+			half := b.n.Clone()
+			if _, err := PlaceFP16(half, Policy{}); err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range half.Layers {
+				if l.Op == graph.Attention && (l.Outputs[0].Type != numeric.F16 || l.Inputs[graph.AttentionMask].Type != c.kept) {
+					t.Errorf("%s reads a mask of %s and gives %s", l.Name, l.Inputs[graph.AttentionMask].Type, l.Outputs[0].Type)
+				}
+			}
+			if e, err := Compare(eval(t, b.n), eval(t, half)); err != nil || e.SQNRdB < 55 {
+				t.Errorf("%.1f dB, %v", e.SQNRdB, err)
+			}
+		})
+	}
+}
