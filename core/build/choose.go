@@ -309,8 +309,12 @@ func (c *chooser) run(n *graph.Network, tensors []*graph.Tensor) (*staged, error
 	return s, s.finish(n, tensors)
 }
 
-// restored returns what a tensor of a network whose channels are scaled is without that.
+// restored returns what a tensor of a network whose channels are scaled is without that. The integers that a product reads the real
+// numbers of have the tensor's name.
 func restored(e Equalized, t *graph.Tensor, v numeric.Value) numeric.Value {
+	if l := t.Producer; l != nil && l.Op == graph.Dequantize {
+		t = l.Inputs[0]
+	}
 	for _, name := range []string{t.Name, quant.SourceTensor(t.Name)} {
 		if _, ok := e[name]; ok {
 			_, v = e.Restore(name, v)

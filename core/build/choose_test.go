@@ -23,6 +23,12 @@ import (
 // large as the others, and weighs as much less; with weights in steps of their scales, rounding loses nothing.
 func chain(t *testing.T, rnd *rand.Rand, outlier float32, exact bool) *graph.Network {
 	t.Helper()
+	return chainOf(t, rnd, outlier, exact, 16)
+}
+
+// chainOf is a chain of so many outputs a row.
+func chainOf(t *testing.T, rnd *rand.Rand, outlier float32, exact bool, outputs int) *graph.Network {
+	t.Helper()
 	d := graph.Define("chain")
 	weights := func(name string, scale func(in, out int) float32, in, out int) *graph.Tensor {
 		v := numeric.NewValue(numeric.F32, in, out)
@@ -46,7 +52,7 @@ func chain(t *testing.T, rnd *rand.Rand, outlier float32, exact bool) *graph.Net
 	}
 	x := d.Input("x", numeric.F32, symbolic.Shape(8, 48)...)
 	y := d.Relu(d.MatMul(x, weights("w1", func(_, out int) float32 { return size(out) }, 48, 64)))
-	d.Output("y", d.MatMul(y, weights("w2", func(in, _ int) float32 { return 1 / size(in) }, 64, 16)))
+	d.Output("y", d.MatMul(y, weights("w2", func(in, _ int) float32 { return 1 / size(in) }, 64, outputs)))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)
@@ -114,6 +120,18 @@ func TestChoice(t *testing.T) {
 				t.Errorf("the ledger says at %d layers how their weights were rounded, want 2", said)
 			}
 		})
+	}
+}
+
+// TestChoiceOfFewOutputs: where there are so few outputs that what the last product reads stands for them, that is compared as it
+// was before its channels were scaled.
+func TestChoiceOfFewOutputs(t *testing.T) {
+	b := cpu.Open(1)
+	defer b.Close()
+	rnd := rand.New(rand.NewPCG(3, 4))
+	l, sqnr := chooseChain(t, chainOf(t, rnd, 60, false, 4), b, chainItems(rnd, 40), chainItems(rnd, 20))
+	if len(l.Equalized) == 0 || sqnr["chosen"] < sqnr["gptq"]+3 {
+		t.Errorf("tried %v, of which none is equalised; on other data %v", l.Tried, sqnr)
 	}
 }
 
