@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/internal/torture"
+	"github.com/trtui/trtui/internal/torture/networks"
 )
 
 // roleVar makes the test's program a trtui that reads files without looking at their lengths.
@@ -114,4 +116,18 @@ func TestHalfRead(t *testing.T) {
 		t.Skip("reads cannot be judged here")
 	}
 	t.Error("half of a file is taken for all, and not found")
+}
+
+// TestDeformedStrings: however often a model's strings are deformed, they are strings.
+func TestDeformedStrings(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		m := &networks.Model{Consts: []networks.Const{{Name: "s", Value: numeric.Strings([]string{"", "a", strings.Repeat("long", 100)}, 3)}}}
+		for range 3 {
+			deformConst(rnd, m)
+			if err := m.Consts[0].Value.Check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }

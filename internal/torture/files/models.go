@@ -127,6 +127,10 @@ func deformConst(rnd *rand.Rand, m *networks.Model) {
 		v := numeric.Values(numeric.I64, slices.Clone(c.Value.I64()), c.Value.Dims...)
 		v.I64()[rnd.IntN(v.Len())] = edge(rnd)
 		c.Value = v
+	case c.Value.Type == numeric.Str: // in whose bytes are their lengths, too
+		list := c.Value.Strings()
+		list = list[:rnd.IntN(len(list)+1)]
+		c.Value = numeric.Strings(list, len(list))
 	case rnd.IntN(2) == 0 && len(c.Value.Dims) > 0:
 		c.Value.Dims = slices.Clone(c.Value.Dims)
 		c.Value.Dims[rnd.IntN(len(c.Value.Dims))] = int(edge(rnd))

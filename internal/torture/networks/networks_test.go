@@ -210,3 +210,21 @@ func TestStoredGraphs(t *testing.T) {
 		}
 	}
 }
+
+// TestManyHalves: where noise turns many integers, one more may be turned by one; where it turns none, none may.
+func TestManyHalves(t *testing.T) {
+	for _, c := range []struct {
+		turned, got float64
+		agree       bool
+	}{{0, 5, true}, {0, 6, false}, {2, 6, true}, {2, 8, false}} {
+		m := &meaning{allowed: map[string][]float64{"y": make([]float64, 100)}, factor: 1}
+		want, got := slices.Repeat([]float64{5}, 100), slices.Repeat([]float64{5}, 100)
+		for i := range int(c.turned) {
+			m.allowed["y"][i] = 1
+		}
+		got[99] = c.got
+		if _, err := m.near("y", got, want, numeric.U8); (err == nil) != c.agree {
+			t.Errorf("%v turned, %v for 5: %v", c.turned, c.got, err)
+		}
+	}
+}
