@@ -9,10 +9,14 @@ import (
 )
 
 // Drop takes back the quantisation that a model brings, so that it can be quantised anew: activations are not rounded, and weights are
-// the real numbers that their integers stand for. It is in no table, since it changes what the network computes.
+// the real numbers that their integers stand for. Where a pair clamps as an activation would, the activation is left in its place; see
+// [clampOf]. It is in no table, since it changes what the network computes.
 //
 //	p = QuantizeLinear(x), t = DequantizeLinear(p)      w = DequantizeLinear(w_integers)
 //	y = Conv(t, w)                                  ->  y = Conv(x, w_real)
+//
+//	p = QuantizeLinear(Conv(x, w)) u8*0.02
+//	y = DequantizeLinear(p)                         ->  y = Relu(Conv(x, w))
 var Drop = pass.Pass{
 	Name:  "drop-quantization",
 	Doc:   "take back the quantisation that a model brings",
@@ -40,7 +44,13 @@ func drop(r *pass.Rewrite, d *graph.Layer) bool {
 		return c.Miss(pass.WrongAttribute, "%s is not dequantised as it was quantised", x.Name)
 	case !c.Enabled():
 		return false
-	case !r.Bypass(d, x):
+	}
+	if clamp, ok := clampOf(q); ok {
+		c.Note("it clamps as an activation, which stays: %s", clamp)
+		by := r.Replace(d, &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: clamp}, Inputs: []*graph.Tensor{x}})
+		return c.Fire(append([]*graph.Layer{by}, dropUnused(r, c, q)...)...)
+	}
+	if !r.Bypass(d, x) {
 		return c.Miss(pass.NetworkOutput, "it alone connects %s to %s", y.Name, x.Name)
 	}
 	r.Eliminate(d, x.Producer)
