@@ -211,8 +211,8 @@ func TestStoredGraphs(t *testing.T) {
 	}
 }
 
-// TestManyHalves: where noise turns many integers, one more may be turned by one; where it turns none, none may.
-func TestManyHalves(t *testing.T) {
+// TestOftenTurned: where noise turns many elements, one more may be turned as far; where it turns none, none may.
+func TestOftenTurned(t *testing.T) {
 	for _, c := range []struct {
 		turned, got float64
 		agree       bool
