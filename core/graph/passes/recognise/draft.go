@@ -68,6 +68,12 @@ func (d *draft) reshape(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
 	if axes := axesOver(x.Dims, dims); !ok && axes != nil {
 		return d.layer(x.Name+"_view", graph.Squeeze, graph.SqueezeAttrs{Axes: axes}, x)
 	}
+	if wide := widened(x.Dims, dims); !ok && wide != nil {
+		if y := d.layer(x.Name+"_wide", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: wide}, x); y != nil {
+			x = y
+			shape, ok = match.ReshapeTo(x, dims)
+		}
+	}
 	if !ok {
 		return nil
 	}
@@ -78,6 +84,23 @@ func (d *draft) reshape(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
 		}
 	}
 	return d.layer(x.Name+"_view", graph.Reshape, graph.ReshapeAttrs{}, x, s)
+}
+
+// widened returns the axes of extent 1 with which the last axes of from, that are those of to, are where they are in to: a Reshape takes
+// extents over from the axes of the same place alone. Nil where to has no more axes, or none of them is the same.
+func widened(from, to []symbolic.Dim) []int {
+	more, same := len(to)-len(from), 0
+	for same < min(len(from), len(to)) && from[len(from)-1-same].Equal(to[len(to)-1-same]) {
+		same++
+	}
+	if more < 1 || same == 0 {
+		return nil
+	}
+	var axes []int
+	for i := range more {
+		axes = append(axes, len(from)-same+i)
+	}
+	return axes
 }
 
 // axesOver returns the axes of extent 1 without which from is to; nil where there are none.
