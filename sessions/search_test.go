@@ -2,11 +2,13 @@ package sessions_test
 
 import (
 	"context"
+	"math"
 	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
 
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -69,6 +71,33 @@ func TestSearch(t *testing.T) {
 	}
 	if _, err := r.Tune(ctx, config.Config{Precision: config.INT8, Batch: 1, Calibrator: "minmax"}, how); err == nil {
 		t.Error("a state of another configuration is gone on with")
+	}
+}
+
+// TestSearchIsReproduced builds what a search has found anew, as a file of its configuration is read: nothing in it is left to trials,
+// which would be made for other layers, and the outputs are as near to FP32's as the search says.
+func TestSearchIsReproduced(t *testing.T) {
+	sessions.NotUnderRace(t)
+	cfg, goal := config.Default(), 45.0
+	for _, n := range []string{"inception/one/conv/Conv", "inception/reduce/conv/Conv", "head/classify/Gemm"} {
+		cfg.SetLayerPrecision(n, config.INT8)
+	}
+	for _, to := range [][]config.Precision{{config.FP32}, nil} {
+		found, err := studied(t).Tune(t.Context(), cfg, stages.Tuning{Goal: report.Goal{MinSQNR: &goal}, To: to, Most: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := found.Chosen()
+		if q := best.Config.Quantization.Full(); q.Rounder().IsAuto() || q.Equalizer().IsAuto() {
+			t.Errorf("raised to %v: rounding %s and equalization %s are left to trials", to, q.Rounding, q.Equalization)
+		}
+		snap, err := studied(t).Report(t.Context(), best.Config, report.PartScore, run.Profiling{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := snap.Accuracy.Outputs[0].SQNR; math.Abs(got-*best.SQNR) > 0.1 {
+			t.Errorf("raised to %v: %.2f dB were found, built anew it has %.2f", to, *best.SQNR, got)
+		}
 	}
 }
 

@@ -42,8 +42,12 @@ func (g *searching) run(ctx context.Context) (err error) {
 		return err
 	}
 	g.show()
+	ways := g.ways() // of what the configuration leaves open
+	if err = g.settle(ctx); err != nil {
+		return err
+	}
 	if len(g.To) == 0 {
-		return g.inINT8(ctx)
+		return g.inINT8(ctx, ways)
 	}
 	if err = g.chooseRanges(ctx, rangesUntil); err != nil {
 		return err

@@ -18,7 +18,7 @@ type way struct {
 
 // inINT8 looks for the most accuracy with all layers in 8 bits. Ways to quantise are compared by engines: what trials on the few items
 // that are held out of calibration cannot tell apart, the data can. The range of each tensor is chosen behind the best of them.
-func (g *searching) inINT8(ctx context.Context) error {
+func (g *searching) inINT8(ctx context.Context, ways []way) error {
 	best, _, err := g.measure(ctx, nil, g.study.noise, "as configured")
 	if err != nil {
 		return err
@@ -34,7 +34,6 @@ func (g *searching) inINT8(ctx context.Context) error {
 		best, g.study = p, t
 		return nil
 	}
-	ways := g.ways()
 	if best.SQNR == nil { // nothing tells them apart
 		ways = nil
 	}
@@ -44,7 +43,6 @@ func (g *searching) inINT8(ctx context.Context) error {
 		}
 		g.studies.told.Progress(report.Progress{Phase: "trying ways to quantise", Item: w.String(), Done: i, Total: len(ways)})
 		cfg := g.config.Clone()
-		g.study.settle(&cfg.Quantization)
 		w.apply(&cfg.Quantization)
 		t, err := g.studies.open(ctx, cfg)
 		if err != nil {
@@ -99,7 +97,24 @@ func (g *searching) ways() (list []way) {
 	return list
 }
 
-// settle makes of what q leaves to be chosen what was, so that trials are not made anew for each way.
+// settle goes on with what trials have chosen in the place of what the configuration leaves to them: they would be made anew for each
+// way and for other ranges, and might choose otherwise for the layers of a configuration that is read again. What an engine file brings
+// stays as it is, since it need not be found.
+func (g *searching) settle(ctx context.Context) (err error) {
+	in, cfg := g.study.in, g.config.Clone()
+	if in.Ranges == nil || g.studies.orders.Stored.found(in.Ranges.By) != nil {
+		return nil
+	}
+	g.study.settle(&cfg.Quantization)
+	if key(cfg) == key(g.config) {
+		return nil
+	}
+	g.config = cfg
+	g.study, err = g.studies.open(ctx, cfg)
+	return err
+}
+
+// settle makes of what q leaves to be chosen what was.
 func (t *study) settle(q *config.Quantization) {
 	if q.Full().Rounder().IsAuto() {
 		if q.Rounding = "gptq"; len(t.base.Rounded) == 0 {
