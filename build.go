@@ -130,6 +130,9 @@ func (o *Options) calibrate(ctx context.Context, n *Network, b Backend, lc *buil
 	if !slices.Contains(append(quant.BiasCorrections(), ""), o.BiasCorrection) {
 		return done, fmt.Errorf("bias correction %q is unknown; use off, fast or exact", o.BiasCorrection)
 	}
+	if by := o.BiasCorrection; o.Rounding.Compensates() && by != "" && by != quant.CorrectExact {
+		return done, fmt.Errorf("rounding %s is done with exact bias correction, which is %s; set that to exact, or round by gptq", o.Rounding, by)
+	}
 	if o.Calibration == nil {
 		lc.Ranges = o.Ranges
 		return done, nil

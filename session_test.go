@@ -114,6 +114,10 @@ func TestBuildRefuses(t *testing.T) {
 	batch := func(dims ...int) trtui.BatchSeq {
 		return trtui.Batches(trtui.Inputs{"image": trtui.NewValue(trtui.F32, dims...)})
 	}
+	compensated, err := quant.ParseRounding("compensated")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		n    *trtui.Network
 		o    trtui.Options
@@ -126,6 +130,7 @@ func TestBuildRefuses(t *testing.T) {
 		{n, trtui.Options{Precision: trtui.INT8, Calibration: batch(1, 3, 32, 32)}, "image"},
 		{n, trtui.Options{Precision: trtui.INT8, Ranges: map[string]trtui.Range{"nothing": {}}}, "no tensor nothing"},
 		{n, trtui.Options{Precision: trtui.INT8, Ranges: map[string]trtui.Range{"probabilities": numeric.PerTensor(1, 0)}}, "no layer can compute in 8 bits"},
+		{n, trtui.Options{Precision: trtui.INT8, Calibration: batch(1, 1, 32, 32), Rounding: compensated, BiasCorrection: quant.CorrectOff}, "exact bias correction, which is off"},
 		{n, trtui.Options{Shapes: map[string][]int{"picture": {1}}}, "no input picture"},
 		{n, trtui.Options{Shapes: map[string][]int{"image": {2, 1, 31, 32}}}, "axis 2 must be 32"},
 		{open, trtui.Options{}, "length is open"},

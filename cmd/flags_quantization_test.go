@@ -31,17 +31,19 @@ func TestQuantizationFlags(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"--activations i8":         "--activations \"i8\": want symmetric",
-		"--activations symmetric:": "the type is i8 or u8",
-		"--weight-scales row":      "--weight-scales \"row\": want channel or tensor",
-		"--weight-ranges entropy":  "want minmax, mse, percentile",
-		"--keep Conf":              "did you mean \"Conv\"",
-		"--equalization both":      "--equalization \"both\": want off, weights, activations",
-		"--bias-correction on":     "--bias-correction \"on\": want off, fast or exact",
-		"--range x":                "want TENSOR=AMAX",
-		"--range x=1:2":            "with zero between them",
-		"--range x=nan":            "with zero between them",
-		"--range x=-3":             "with zero between them",
+		"--activations i8":                              "--activations \"i8\": want symmetric",
+		"--activations symmetric:":                      "the type is i8 or u8",
+		"--weight-scales row":                           "--weight-scales \"row\": want channel or tensor",
+		"--weight-ranges entropy":                       "want minmax, mse, percentile",
+		"--keep Conf":                                   "did you mean \"Conv\"",
+		"--equalization both":                           "--equalization \"both\": want off, weights, activations",
+		"--bias-correction on":                          "--bias-correction \"on\": want off, fast or exact",
+		"--rounding compensated --bias-correction off":  "--rounding compensated is done with bias-correction exact, and bias-correction is off: set that to exact",
+		"--rounding compensated --bias-correction fast": "bias-correction is fast",
+		"--range x":                                     "want TENSOR=AMAX",
+		"--range x=1:2":                                 "with zero between them",
+		"--range x=nan":                                 "with zero between them",
+		"--range x=-3":                                  "with zero between them",
 	} {
 		if err := parsed(t, args).check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", args, err, want)

@@ -110,6 +110,7 @@ func TestFileErrors(t *testing.T) {
 		`{"layer_precisions": ["a"]}`:      "layer_precisions: ",
 		`{"precision_constraints": "yes"}`: `precision_constraints "yes": want prefer, obey or none`,
 		`{"shapes": {"x": [1, -2]}}`:       "shapes: x [1 -2]",
+		`{"rounding": "compensated", "bias_correction": "off"}`: "rounding compensated is done with bias_correction exact, and bias_correction is off: set that to exact",
 	} {
 		path := filepath.Join(t.TempDir(), "c.json")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

@@ -188,6 +188,9 @@ func (q Quantization) Check() error {
 			return err
 		}
 	}
+	if full := q.Full(); full.Rounder().Compensates() && full.BiasCorrection != quant.CorrectExact {
+		return fmt.Errorf("rounding compensated is done with bias_correction exact, and bias_correction is %s: set that to exact, or rounding to gptq", full.BiasCorrection)
+	}
 	for _, name := range slices.Sorted(maps.Keys(q.Ranges)) {
 		if err := CheckRange(q.Ranges[name]); err != nil {
 			return fmt.Errorf("ranges: %s: %w", name, err)
