@@ -303,6 +303,12 @@ func (m *maker) products() {
 		m.add(fmt.Sprintf("matmul_f32_dynamic_%v_%s", s, e.name), l, Tolerance{Real: 1e-4})
 		l = m.layer(graph.MatMul, nil, m.tensor(numeric.F16, numeric.Range{}, 3, 1, s[0], s[1]), m.tensor(numeric.F16, numeric.Range{}, s[1], s[2]))
 		m.add(fmt.Sprintf("matmul_f16_dynamic_%v", s), l, Tolerance{Real: 1e-4})
+		for _, t := range []numeric.DataType{numeric.F32, numeric.F16} { // constants that are no single matrix on the right
+			l = m.layer(graph.MatMul, nil, m.constant(t, numeric.Range{}, 8, 2, s[0], s[1]), m.tensor(t, numeric.Range{}, 3, 1, s[1], s[2]))
+			m.add(fmt.Sprintf("matmul_%s_constant_left_%v", t, s), l, Tolerance{Real: 1e-4})
+			l = m.layer(graph.MatMul, nil, m.tensor(t, numeric.Range{}, 3, 1, s[0], s[1]), m.constant(t, numeric.Range{}, 8, 2, s[1], s[2]))
+			m.add(fmt.Sprintf("matmul_%s_constant_right_%v", t, s), l, Tolerance{Real: 1e-4})
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -55,7 +56,7 @@ func activated(list []kernels.Tactic) []kernels.Tactic {
 	for i := range list {
 		t := &list[i]
 		match := t.Match
-		if t.Op == graph.Pointwise || t.Op == graph.Concat || t.Op == graph.Gather || t.Op == graph.Slice {
+		if takesConstants(t) {
 			continue
 		}
 		t.Match = func(b kernels.Binding) error {
@@ -66,6 +67,16 @@ func activated(list []kernels.Tactic) []kernels.Tactic {
 		}
 	}
 	return list
+}
+
+// takesConstants reports whether a tactic takes a constant for any input: one that moves or computes elements, and the product of two
+// activations, of which either may be constant matrices.
+func takesConstants(t *kernels.Tactic) bool {
+	switch t.Op {
+	case graph.Pointwise, graph.Concat, graph.Gather, graph.Slice:
+		return true
+	}
+	return t.Op == graph.MatMul && strings.HasSuffix(t.Name, "_dynamic")
 }
 
 // family is a group of tactics that exists for several instruction sets, the best first; 0 is pure Go.
