@@ -50,6 +50,26 @@ func TestCalibrationFile(t *testing.T) {
 			t.Errorf("with %v it tells\n%s", c.data, told)
 		}
 	}
+	equalised := func(code int, args ...string) string {
+		_, told := command(t, code, append([]string{"inspect", "passes", "--precision", "int8", "--ranges", file, "--rounding", "nearest", "--bias-correction", "off"}, args...)...)
+		return told
+	}
+	for _, c := range []struct { // channels are not equalised by themselves, which is said; where that is asked for, on items
+		says string
+		code int
+		args []string
+	}{
+		{"are not equalised, first of all \"block1/first/act/Relu_output_0\": the ranges that were given hold for channels as they are", 0, nil},
+		{"ranges that were given are not used, since channels are equalised", 0, append([]string{"--equalization", "activations"}, few[2:]...)},
+		{"channels cannot be equalised by weights: " + file + " has the ranges of channels as they are", exitFailure, []string{"--equalization", "weights"}},
+	} {
+		if told := equalised(c.code, c.args...); strings.Count(told, c.says) != 1 {
+			t.Errorf("with %v it says\n%s", c.args, told)
+		}
+	}
+	if told := equalised(0, "--equalization", "off"); told != "" {
+		t.Errorf("with --equalization off it says\n%s", told)
+	}
 	hand := filepath.Join(dir, "hand.json")
 	if err := os.WriteFile(hand, []byte(`{"version": 1, "tensors": [{"name": "image", "range": [-0.25, 0.5]}]}`), 0o600); err != nil {
 		t.Fatal(err)

@@ -67,6 +67,8 @@ func hintOn(err error) string {
 		}[e.Use]
 	}
 	switch {
+	case errors.As(err, new(*stages.NoItems)):
+		return "--calib-data gives them; --equalization off leaves channels as they are"
 	case errors.As(err, new(*notFailing)):
 		return "--items and --data choose what it is run on; --backends, --atol, --rtol and --check what is wrong"
 	case errors.As(err, new(*onnxruntime.MissingError)):

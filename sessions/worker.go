@@ -113,8 +113,10 @@ func (w *worker) rewrite(ctx context.Context, cfg config.Config) error {
 	if passes.Unchanged != "" {
 		w.board.log("warning", "", "%s", passes.Unchanged)
 	}
-	if text := describe.Ignored(cfg); text != "" && st.Model.Refused == nil {
-		w.board.log("warning", "", "%s", text)
+	for _, text := range []string{describe.Ignored(cfg), describe.GivenRanges(cfg, l)} {
+		if text != "" && st.Model.Refused == nil {
+			w.board.log("warning", "", "%s", text)
+		}
 	}
 	if refused != nil { // by --precision-constraints obey; the graph and the reasons are there to be seen
 		return refused

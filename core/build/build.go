@@ -70,6 +70,7 @@ type Lowered struct {
 	Quantised *graph.Network       // before the passes of lowering, with Quantize and Dequantize layers; nil where none were placed
 	Shifts    map[string][]float64 // what correction added to the biases of each output channel, by source layer
 	Equalized Equalized            // what channels were divided by
+	Unscaled  []string             // tensors whose channels were not, since their ranges were given
 	Rounded   Rounded              // the integers that rounding by moments found; nil where it was not asked for
 	Tried     []Tried              // what Choice compared
 }

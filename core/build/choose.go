@@ -78,6 +78,7 @@ type way struct {
 	rounding     *Rounding
 	equalization *Equalization
 	equalized    Equalized
+	unscaled     []string // since ranges were given
 	rounded      Rounded
 	noise        []float64 // of the outputs, by item
 }
@@ -198,7 +199,9 @@ func (c *chooser) try(r *Rounding, e *Equalization) error {
 		return err
 	}
 	if e != nil && len(w.equalized) == 0 && c.best != nil && c.best.rounding == r { // the same network
-		t.Skipped = "no channels reach much farther than others"
+		if t.Skipped = "no channels reach much farther than others"; len(w.unscaled) > 0 {
+			t.Skipped = rangeGiven
+		}
 		c.tried = append(c.tried, t)
 		return nil
 	}
@@ -266,7 +269,7 @@ func (c *chooser) measure(w *way) error {
 	if err != nil {
 		return err
 	}
-	w.equalized, w.rounded = l.Equalized, l.Rounded
+	w.equalized, w.unscaled, w.rounded = l.Equalized, l.Unscaled, l.Rounded
 	if c.best == nil {
 		c.exact = allLossless(c.optimized.Network, n)
 	}
@@ -365,7 +368,7 @@ func (c *chooser) chosen() (*Rounding, *Equalization) {
 		r = &to
 	}
 	if len(c.Equalizations) > 1 {
-		to := Equalization{By: c.Equalizations[1].By, Declined: true}
+		to := Equalization{By: c.Equalizations[1].By, Given: c.Equalizations[1].Given, Declined: true}
 		if e != nil && !e.By.IsOff() {
 			to = *e
 			to.Known = c.best.equalized

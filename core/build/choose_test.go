@@ -135,6 +135,26 @@ func TestChoiceOfFewOutputs(t *testing.T) {
 	}
 }
 
+// TestChoiceOfGivenRanges: a tensor whose range was given is not equalised, and that is what trial and ledger give as the reason.
+func TestChoiceOfGivenRanges(t *testing.T) {
+	b := cpu.Open(1)
+	defer b.Close()
+	rnd := rand.New(rand.NewPCG(3, 4))
+	c := newChainChoice(t, chain(t, rnd, 60, false), b, chainItems(rnd, 40))
+	c.equalization.Given = map[string]bool{}
+	for name := range c.how.Ranges {
+		c.equalization.Given[name] = true
+	}
+	const reason = "the range was given"
+	l := c.lower(t, func(lc *build.LowerConfig) { c.choose(lc, nil) })
+	if len(l.Equalized) != 0 || len(l.Unscaled) != 1 || !strings.Contains(l.Tried[len(l.Tried)-1].Skipped, reason) {
+		t.Errorf("%v equalised, %q not; tried %v", l.Equalized, l.Unscaled, l.Tried)
+	}
+	if m := l.Steps[0].Missed; len(m) != 1 || !strings.Contains(m[0].Detail, reason) {
+		t.Errorf("the ledger says %+v", m)
+	}
+}
+
 // TestChoiceKeepsMoments chooses again by moments that were kept: the integers are the same, even where the items that were seen before
 // are others now; without what was kept they are not.
 func TestChoiceKeepsMoments(t *testing.T) {

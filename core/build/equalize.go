@@ -23,7 +23,7 @@ type Equalization struct {
 	Ranges func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error)
 	// Known, if not nil, is what an earlier equalisation did, and is done again: Spreads are not read.
 	Known Equalized
-	Given map[string]bool // tensors whose ranges somebody chose, which are not scaled
+	Given map[string]bool // tensors that are not scaled, since their ranges were given, which hold for channels as they are
 	// Because, if not empty, says why channels are scaled; with Declined, why they are not.
 	Because  string
 	Declined bool
@@ -87,15 +87,19 @@ func (e Equalized) means(before map[string]quant.ChannelMeans, name string) (qua
 	return m, true
 }
 
+// rangeGiven says why channels are not scaled whose range was given.
+const rangeGiven = "the range was given, and holds for channels as they are"
+
 // equalizer is one run of the pass.
 type equalizer struct {
 	*Equalization
-	done Equalized
+	done  Equalized
+	given []string // tensors that are not scaled, since their ranges were given
 }
 
 // equalize scales channels of n, and returns with it the ranges for it.
 func (l *Lowered) equalize(ctx context.Context, n *graph.Network, cfg *LowerConfig, ledger pass.Ledger) (*graph.Network, map[string]numeric.Range, error) {
-	e := &equalizer{cfg.Equalization, Equalized{}}
+	e := &equalizer{Equalization: cfg.Equalization, done: Equalized{}}
 	pc := cfg.Pass
 	pc.Until, pc.Extra, pc.Ledger = 0, nil, ledger
 	n, steps, err := passes.Run(ctx, n, []pass.Pass{quantise.EqualizeChannels(func(w *pass.Rewrite) {
@@ -106,7 +110,7 @@ func (l *Lowered) equalize(ctx context.Context, n *graph.Network, cfg *LowerConf
 	if err != nil {
 		return nil, nil, err
 	}
-	l.Steps, l.Equalized = steps, e.done
+	l.Steps, l.Equalized, l.Unscaled = steps, e.done, e.given
 	ranges := map[string]numeric.Range{}
 	maps.Copy(ranges, cfg.Ranges)
 	if len(e.done) == 0 {
@@ -156,7 +160,8 @@ func (e *equalizer) run(w *pass.Rewrite) error {
 		case !site.Enabled():
 			continue
 		case e.Given[k.Tensor.Name]:
-			site.Miss(pass.WrongAttribute, "the range of %s was given", k.Tensor.Name)
+			e.given = append(e.given, k.Tensor.Name)
+			site.Miss(pass.WrongAttribute, "%s", rangeGiven)
 			continue
 		}
 		if e.Declined {

@@ -32,6 +32,9 @@ func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfi
 		choice.Equalizations = append(choice.Equalizations, e)
 	}
 	lc.Rounding, lc.Equalization = choice.Roundings[0], choice.Equalizations[0]
+	if in.Quantized.Equalizer().IsAuto() && len(equalizers) == 1 && equalizers[0].IsOff() {
+		lc.Equalization = c.unequalized(in)
+	}
 	if several {
 		choice.Replay, choice.Moments, lc.Choice = c.replay(in), &c.made.moments, choice
 		choice.Made = func(r *build.Rounding, e *build.Equalization) { c.made.keep(in, r, e) }

@@ -17,14 +17,17 @@ func (c *calibration) equalization(ctx context.Context, in lowering, by quant.Eq
 	if in.Ranges == nil || by.IsOff() {
 		return nil, nil
 	}
-	e := &build.Equalization{By: by, Given: map[string]bool{}}
-	for name := range in.Ranges.By.Given {
-		e.Given[name] = true
+	e := &build.Equalization{By: by}
+	if in.Quantized.Equalizer().IsAuto() { // who asks for it has the ranges of what is scaled found anew
+		e.Given = c.given(in)
 	}
 	if e.Known = c.orders.Stored.equalized(in.Ranges.By, in.Quantized); e.Known != nil {
 		return e, nil
 	}
-	if _, kept := c.Data.(collected); kept || c.Items() == 0 || c.Data.Random() && c.orders.Stored.Ranges(in.Ranges.By) != nil {
+	if kept, is := c.Data.(collected); is {
+		return nil, &NoItems{By: by, File: kept.path}
+	}
+	if c.Items() == 0 || c.Data.Random() && c.orders.Stored.Ranges(in.Ranges.By) != nil {
 		c.told.Log.say("warning", "", "channels are not equalised: that needs the data that the model was calibrated on")
 		return nil, nil
 	}
@@ -52,6 +55,43 @@ func (c *calibration) equalization(ctx context.Context, in lowering, by quant.Eq
 		return build.Ranges(found.Histograms, calibrator), nil
 	}
 	return e, nil
+}
+
+// NoItems says that channels cannot be equalised by a file of calibration: ranges of scaled channels are found on the items.
+type NoItems struct {
+	By   quant.Equalizer
+	File string
+}
+
+func (e *NoItems) Error() string {
+	return fmt.Sprintf("channels cannot be equalised by %s: %s has the ranges of channels as they are, and those of scaled ones are found on items of the calibration data", e.By, e.File)
+}
+
+// given returns the tensors whose ranges come of a file or were given by hand.
+func (c *calibration) given(in lowering) map[string]bool {
+	list := map[string]bool{}
+	for name := range in.Ranges.By.Given {
+		list[name] = true
+	}
+	if kept, ok := c.Data.(collected); ok {
+		for _, t := range kept.Tensors {
+			list[t.Name] = true
+		}
+	}
+	return list
+}
+
+// unequalized has lowering tell of tensors that are not equalised since their ranges were given and there are no items to try that on;
+// nil where none were given.
+func (c *calibration) unequalized(in lowering) *build.Equalization {
+	if in.Ranges == nil {
+		return nil
+	}
+	given := c.given(in)
+	if len(given) == 0 {
+		return nil
+	}
+	return &build.Equalization{Given: given, Declined: true, Because: "there are no items of calibration data to try it on"}
 }
 
 // dividedAs returns the name under which a tensor of an engine is among those whose channels are divided; "" if it is not.
