@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/internal/onnxruntime"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/budget"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
@@ -29,6 +30,9 @@ func hintOn(err error) string {
 	}
 	if errors.As(err, new(*run.OutOfRange)) {
 		return "trtui inspect engine shows what an engine serves; trtui build --minShapes, --maxShapes and --profile make one that serves more"
+	}
+	if e := new(run.OtherShape); errors.As(err, &e) && e.Type == e.WantType && len(e.Dims) == len(e.WantDims) {
+		return fmt.Sprintf("--shapes %s:%s has an engine run at that shape, if it serves it", e.Input, config.TimesText(e.Dims))
 	}
 	if errors.As(err, new(*images.TooLarge)) {
 		return "--max-extent N says how many rows and columns an image can have"

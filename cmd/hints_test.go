@@ -35,6 +35,7 @@ func TestHints(t *testing.T) {
 		"trtui replay opens":    &model.Foreign{Use: model.AsRecording},
 		"--config takes":        &model.Foreign{Use: model.AsConfig},
 		"--minShapes":           &run.OutOfRange{Symbol: "n"},
+		"--shapes x:2x12":       &run.OtherShape{Input: "x", Dims: []int{2, 12}, WantDims: []int{2, 40}},
 	} {
 		if got := hintOn(fmt.Errorf("wrapped: %w", err)); !strings.Contains(got, want) {
 			t.Errorf("%T: %q, want %q", err, got, want)

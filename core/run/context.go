@@ -84,6 +84,19 @@ func (c *ExecutionContext) Close() {
 	c.base.backend.Free(c.io)
 }
 
+// OtherShape is the error for data of another type or shape than that which a context has been brought to; see [ExecutionContext.SetShapes].
+type OtherShape struct {
+	Input    string
+	Type     numeric.DataType // of the data
+	Dims     []int
+	WantType numeric.DataType
+	WantDims []int
+}
+
+func (e *OtherShape) Error() string {
+	return fmt.Sprintf("input %s: data is %s%v, the plan is for %s%v", e.Input, e.Type, e.Dims, e.WantType, e.WantDims)
+}
+
 // SetInput copies a value to the named input. It stays there until it is set again.
 func (c *ExecutionContext) SetInput(name string, v numeric.Value) error {
 	i, ok := c.inputs[name]
@@ -93,7 +106,7 @@ func (c *ExecutionContext) SetInput(name string, v numeric.Value) error {
 	s := c.loaded.Plan.Slots[i]
 	want := numeric.Value{Type: s.Desc.Type, Dims: s.Desc.Dims}
 	if v.Type != want.Type || !slices.Equal(v.Dims, want.Dims) {
-		return fmt.Errorf("input %s: data is %s%v, the plan is for %s%v", name, v.Type, v.Dims, want.Type, want.Dims)
+		return &OtherShape{name, v.Type, v.Dims, want.Type, want.Dims}
 	}
 	if err := c.isAt(s.Tensor, v); err != nil {
 		return err
