@@ -42,7 +42,7 @@ func (g *searching) run(ctx context.Context) (err error) {
 		return err
 	}
 	g.show()
-	ways := g.ways() // of what the configuration leaves open
+	ways := waysOf(g.config.Quantization.Full(), len(g.study.base.Equalized) > 0) // of what the configuration leaves open
 	if err = g.settle(ctx); err != nil {
 		return err
 	}

@@ -73,18 +73,17 @@ func waysShare(tried int) float64 {
 	return waysUntil
 }
 
-// ways returns what is tried in turn, each on top of those before it that were better: weights that compensate, which trials do not choose
+// waysOf returns what is tried in turn, each on top of those before it that were better: weights that compensate, which trials do not choose
 // from; residual sums in floating point; what the configuration leaves to be chosen in every way but the one that was; and all channels
 // equalised by the same share, in place of that which is estimated to be the best for each tensor.
-func (g *searching) ways() (list []way) {
-	q, base := g.config.Quantization.Full(), g.study.base
+func waysOf(q config.Quantization, equalized bool) (list []way) {
 	if q.Rounder().IsAuto() && q.BiasCorrection == quant.CorrectExact {
 		list = append(list, way{rounding: "compensated"})
 	}
 	list = append(list, way{residuals: true})
 	if q.Equalizer().IsAuto() {
 		other := "off"
-		if len(base.Equalized) == 0 {
+		if !equalized {
 			other = "activations"
 		}
 		for _, e := range []string{other, "activations:0.75", "activations:0.5"} {

@@ -38,11 +38,11 @@ func TestWays(t *testing.T) {
 		cfg := config.Default()
 		q := &cfg.Quantization
 		q.Rounding, q.Equalization, q.BiasCorrection = c.rounding, c.equalization, c.correction
-		g := &searching{config: cfg, study: &study{base: &c.base}}
-		if got := g.ways(); !slices.Equal(got, c.want) {
+		of := &study{base: &c.base}
+		if got := waysOf(q.Full(), len(c.base.Equalized) > 0); !slices.Equal(got, c.want) {
 			t.Errorf("rounding %s, equalization %s: ways %v, want %v", c.rounding, c.equalization, got, c.want)
 		}
-		if g.study.settle(q); [2]string{q.Rounding, q.Equalization} != c.settled {
+		if of.settle(q); [2]string{q.Rounding, q.Equalization} != c.settled {
 			t.Errorf("rounding %s, equalization %s: settled to %s and %s, want %v", c.rounding, c.equalization, q.Rounding, q.Equalization, c.settled)
 		}
 	}
