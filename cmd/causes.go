@@ -37,6 +37,8 @@ func reachText(r *report.ChannelReach) string {
 	text := fmt.Sprintf("channel %s reaches %.3g, the others %.3g: they lose %.1f bits to a scale of %.3g, and need %.3g", strings.Join(channels, ", "), r.Amax, r.Rest, r.Bits, r.Scale, r.Needed)
 	switch c := r.Cure; {
 	case c == nil:
+	case c.Done:
+		text += "; its channels are equalised already"
 	case c.Equalization == "":
 		text += "; it cannot be equalised: " + c.Why
 	default:

@@ -234,6 +234,20 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
+// TestCuredChannel: a channel that reaches far in FP32 is no finding where the engine has it equalised.
+func TestCuredChannel(t *testing.T) {
+	s := sound()
+	planted["wide-channel"].change(s)
+	for i := range s.Calibration.Tensors {
+		if r := s.Calibration.Tensors[i].Reach; r != nil {
+			r.Cure = &report.Cure{Done: true}
+		}
+	}
+	if a := On(s); len(a.Findings) > 0 {
+		t.Errorf("found %+v", a.Findings)
+	}
+}
+
 // TestPartial checks that rules without their reports say so, and that nothing of a snapshot, however bare, is assumed.
 func TestPartial(t *testing.T) {
 	if a := On(&report.Snapshot{}); len(a.Findings) > 0 || a.Rules[0].Missing == nil {

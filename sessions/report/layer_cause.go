@@ -37,5 +37,6 @@ type Cure struct {
 	Equalization string   `json:",omitempty"` // the way that helps: "weights" or "activations"; empty: none does
 	With         []string `json:",omitempty"` // the layers that read the tensor and take the scales
 	Gain         float64  `unit:"db"`         // by how much less those are then expected to be wrong; 0: not known
-	Why          string   `json:",omitempty"` // why not
+	Done         bool     `json:",omitempty"` // they are in this engine
+	Why          string   `json:",omitempty"` // why they cannot be
 }

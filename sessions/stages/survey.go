@@ -101,7 +101,7 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 	}
 	cure := func(tensor string, spread quant.ChannelSpread) *report.Cure {
 		if equalized[tensor] {
-			return &report.Cure{Why: "its channels are equalised already"}
+			return &report.Cure{Done: true}
 		}
 		return cureOf(links, tensor, spread)
 	}

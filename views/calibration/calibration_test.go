@@ -29,9 +29,10 @@ func TestWeightTexts(t *testing.T) {
 
 func TestCureText(t *testing.T) {
 	for want, c := range map[string]*report.Cure{
-		"":                                  nil,
-		"it cannot be equalised: no reader": {Why: "no reader"},
-		"E equalises by weights with a, b":  {Equalization: "weights", With: []string{"a", "b"}},
+		"":                                   nil,
+		"it cannot be equalised: no reader":  {Why: "no reader"},
+		"its channels are equalised already": {Done: true},
+		"E equalises by weights with a, b":   {Equalization: "weights", With: []string{"a", "b"}},
 		"E equalises by weights with a: 3.0 dB expected": {Equalization: "weights", With: []string{"a"}, Gain: 3},
 	} {
 		if got := CureText(c, "E"); got != want {

@@ -170,6 +170,8 @@ func CureText(c *report.Cure, key string) string {
 	switch {
 	case c == nil:
 		return ""
+	case c.Done:
+		return "its channels are equalised already"
 	case c.Equalization == "":
 		return "it cannot be equalised: " + c.Why
 	}
