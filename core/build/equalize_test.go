@@ -91,6 +91,10 @@ func TestScaleLinks(t *testing.T) {
 			y := d.Relu(d.conv(x, 8, 3, 3))
 			return d.Concat(1, d.conv(y, 4, 8, 1), d.Activation(elementwise.Tanh, y))
 		}},
+		{"a sum in the product that reads", image, 0, "reads it elsewhere too, as in a sum", func(d *linked, x *graph.Tensor) *graph.Tensor {
+			y := d.Relu(d.conv(x, 8, 3, 3))
+			return d.Activation(elementwise.Tanh, d.Add(d.conv(y, 8, 8, 3), y))
+		}},
 		{"transposed", image, 2, "", func(d *linked, x *graph.Tensor) *graph.Tensor {
 			y := d.Deconv(d.Relu(d.conv(x, 8, 3, 1)), d.weights(8, 3, 2, 2), d.weights(6), graph.ConvTransposeAttrs{Group: 2})
 			return d.conv(d.Relu(y), 4, 6, 1)

@@ -28,6 +28,7 @@ type Link struct {
 	passing []*graph.Layer // poolings on the way
 	users   []*graph.Layer
 	others  []*graph.Layer // that read the tensor as it was
+	twice   *graph.Layer   // a product that reads the tensor, and reads it elsewhere as well
 	axis    int            // of the channels
 	absorbs bool           // the maker's constants take the scales
 }
@@ -48,6 +49,9 @@ func NewLink(n *graph.Network, l *graph.Layer) (*Link, error) {
 		return nil, nil
 	}
 	err := k.follow(n, t)
+	if len(k.users) == 0 && k.twice != nil {
+		return nil, fmt.Errorf("%s multiplies %s and reads it elsewhere too, as in a sum", k.twice.Name, t.Name)
+	}
 	if len(k.users) == 0 {
 		return nil, nil
 	}
@@ -103,6 +107,9 @@ func (k *Link) readers(n *graph.Network, t *graph.Tensor) error {
 		case len(k.passing) > 0:
 			return fmt.Errorf("%s is also used by %s", t.Name, u.Name)
 		default:
+			if reads > 1 && u.Inputs[0] == t && k.weighs(u) {
+				k.twice = u
+			}
 			k.others = append(k.others, u)
 		}
 	}
