@@ -46,7 +46,7 @@ func TestFewBitsOfLanguageModel(t *testing.T) {
 	if plain, few := r[0], r[1]; few.Agreement < 98 || few.Perplexity > plain.Perplexity*1.02 || few.WeightsBytes*5 > plain.WeightsBytes*2 {
 		t.Errorf("%+v", r)
 	}
-	nearest := rowsOf(t, 2, append(args, "--weights", "int4")...).Rows[1]
+	nearest := rowsOf(t, 2, append(args, "--weights", "int4", "--rounding", "nearest")...).Rows[1]
 	gptq := rowsOf(t, 2, append(args, "--weights", "int4", "--rounding", "gptq")...).Rows[1]
 	if gptq.Perplexity > nearest.Perplexity-0.02 || nearest.WeightsBytes >= r[1].WeightsBytes {
 		t.Errorf("nearest %+v, gptq %+v", nearest, gptq)
@@ -75,6 +75,29 @@ func TestRoundingINT8(t *testing.T) {
 	nearest, gptq := rowsOf(t, 1, append(args, "nearest")...).Rows[0], rowsOf(t, 1, append(args, "gptq")...).Rows[0]
 	if gptq.SQNR < nearest.SQNR+0.5 {
 		t.Errorf("nearest %.1f dB, gptq %.1f dB", nearest.SQNR, gptq.SQNR)
+	}
+}
+
+// TestRoundingOfWeightsAlone: weights of 4 bits are rounded by what loses less on digits that were held out, as those of INT8 are, and
+// the pass tells what was compared; without data, and with another choice, nothing is tried.
+func TestRoundingOfWeightsAlone(t *testing.T) {
+	args := append(mnist(t), "--weights", "int4")
+	sqnr := func(rounding string) float64 {
+		return rowsOf(t, 2, append(args, "--rounding", rounding)...).Rows[1].SQNR
+	}
+	nearest, gptq, auto := sqnr("nearest"), sqnr("gptq"), sqnr("auto")
+	if best := max(nearest, gptq); auto < best-0.5 || gptq < nearest+0.5 {
+		t.Errorf("nearest %.1f dB, gptq %.1f dB, auto %.1f dB", nearest, gptq, auto)
+	}
+	for rounding, tried := range map[string]bool{"auto": true, "nearest": false} {
+		out, _ := command(t, 0, append(append([]string{"inspect", "passes", "--verbose", "-q"}, args...), "--rounding", rounding)...)
+		if strings.Contains(out, "items that were held out: nearest") != tried || strings.Contains(out, "gptq") != tried {
+			t.Errorf("rounding %s:\n%s", rounding, out)
+		}
+	}
+	out, _ := command(t, 0, "inspect", "passes", args[0], "--weights", "int4", "--verbose", "-q")
+	if strings.Contains(out, "held out") {
+		t.Error(out)
 	}
 }
 

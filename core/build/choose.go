@@ -274,7 +274,7 @@ func (c *chooser) measure(w *way) error {
 		c.exact = allLossless(c.optimized.Network, n)
 	}
 	float := c.optimized.Network
-	want, got := compared(float, n, c.held.Env, c.held.Items)
+	want, got := c.compared(float, n)
 	if c.want == nil || !slices.Equal(c.want.last, namesOf(want)) {
 		if c.want, err = c.run(float, want); err != nil {
 			return err
@@ -300,6 +300,15 @@ func (c *chooser) measure(w *way) error {
 		}
 	}
 	return nil
+}
+
+// compared returns what two networks are compared by. Where weights are rounded alone, the last product's may be all that are: what it
+// reads, which else stands for few outputs, would be the same.
+func (c *chooser) compared(float, n *graph.Network) (want, got []*graph.Tensor) {
+	if r := c.Roundings[0]; r != nil && r.Few.Bits > 0 {
+		return logits(float), logits(n)
+	}
+	return compared(float, n, c.held.Env, c.held.Items)
 }
 
 // run runs a network on what is held out, as far as some tensors.

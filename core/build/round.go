@@ -177,8 +177,11 @@ const leastLost = 1e-6
 // lossless reports whether the integers that a Dequantize reads are the weights of a product, as where those are integers times scales.
 func lossless(product, dequantize *graph.Layer) bool {
 	w, _ := product.Inputs[1].Const()
-	q, _ := dequantize.Inputs[0].Const()
-	signal, noise := powers(w.Floats(), numeric.ToReal(q, dequantize.Attrs.(graph.QuantAttrs).Range).Floats())
+	q, ok := storedReals(dequantize)
+	if !ok {
+		return false
+	}
+	signal, noise := powers(w.Floats(), q.Floats())
 	return noise <= leastLost*signal
 }
 
@@ -337,6 +340,6 @@ func (r *rounder) fewBits(n *graph.Network, t roundTask, stored map[string]*grap
 	}
 	d := stored[key].Producer
 	l.SetInput(1, stored[key])
-	t.site.Note("%s", note)
+	t.site.Note("%s%s", note, behind(r.Because))
 	t.site.Fire(l, d)
 }

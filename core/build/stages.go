@@ -265,16 +265,24 @@ func cut(n *graph.Network, wanted map[*graph.Layer]bool) (part *graph.Network, c
 	return part, copies
 }
 
-// storedReals returns the real numbers that a Dequantize of a constant gives.
+// storedReals returns the real numbers that a Dequantize of a constant gives, by its attributes or by scales that are constants, too.
 func storedReals(l *graph.Layer) (numeric.Value, bool) {
 	if l.Op != graph.Dequantize {
 		return numeric.Value{}, false
 	}
-	v, ok := l.Inputs[0].Const()
-	if !ok {
-		return v, false
+	var in []numeric.Value
+	for _, t := range l.Inputs {
+		v, ok := t.Const()
+		if !ok {
+			return v, false
+		}
+		in = append(in, v)
 	}
-	return numeric.ToReal(v, l.Attrs.(graph.QuantAttrs).Range), true
+	if len(in) == 1 && !in[0].Type.IsNarrow() {
+		return numeric.ToReal(in[0], l.Attrs.(graph.QuantAttrs).Range), true
+	}
+	out := numeric.NewValue(numeric.F32, in[0].Dims...)
+	return out, l.Op.Eval(l, in, []numeric.Value{out}) == nil
 }
 
 // needed reports whether a layer that has not run reads the tensor.

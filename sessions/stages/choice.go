@@ -95,7 +95,7 @@ func settle(in lowering, l *build.Lowered) {
 
 // tries reports whether there is data to try ways to quantise on. One item of a sequence says nothing without those before it.
 func (c *calibration) tries(in lowering) bool {
-	if in.Ranges == nil || in.Means == nil || len(in.Means.State) > 0 || c.Items() == 0 || c.Data.Random() {
+	if in.Means == nil || len(in.Means.State) > 0 || c.Items() == 0 || c.Data.Random() {
 		return false
 	}
 	_, kept := c.Data.(collected)
@@ -111,9 +111,9 @@ func (c *calibration) triedRoundings(in lowering) []quant.Rounding {
 	return []quant.Rounding{{}, gptq}
 }
 
-// triedEqualizers returns what there is to choose from.
+// triedEqualizers returns what there is to choose from. Where weights alone are rounded there is no range that channels share.
 func (c *calibration) triedEqualizers(in lowering) []quant.Equalizer {
-	if !c.tries(in) {
+	if in.Ranges == nil || !c.tries(in) {
 		return []quant.Equalizer{{}}
 	}
 	activations, _ := quant.ParseEqualizer("activations")

@@ -29,9 +29,13 @@ type madeWay struct {
 	equalization *build.Equalization
 }
 
-// names returns what names the calibration of a lowering, and its network.
+// names returns what names the calibration of a lowering, and its network. Weights that are rounded alone have no calibrator.
 func (*made) names(in lowering) (calibration, network string) {
-	return fmt.Sprintf("%+v %+v %s %s", in.Ranges.By, in.Quantized, in.Weights, in.Precision), fmt.Sprintf("%+v %v", in.Of, in.Layers)
+	var by finder
+	if in.Ranges != nil {
+		by = in.Ranges.By
+	}
+	return fmt.Sprintf("%+v %+v %s %s", by, in.Quantized, in.Weights, in.Precision), fmt.Sprintf("%+v %v", in.Of, in.Layers)
 }
 
 // chosen reports whether a way was chosen for the calibration of a lowering.

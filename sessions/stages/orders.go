@@ -186,9 +186,6 @@ func (o *orders) lowering(cfg config.Config) (lowering, error) {
 	}
 	if in.Weights != "" && in.Ranges == nil {
 		in.Quantized.Rounding = cfg.Quantization.Full().Rounding
-		if in.Quantized.Rounder().IsAuto() { // by what the outputs lose: without ranges there is no data for that
-			in.Quantized.Rounding = "nearest"
-		}
 	}
 	moments := in.Quantized.Rounding != "" && in.Quantized.Rounder().NeedsMoments()
 	if moments && in.Ranges != nil {
