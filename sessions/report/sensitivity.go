@@ -42,7 +42,8 @@ type Sensitive struct {
 	Arena   int           `output:"more_arena" unit:"bytes"`
 }
 
-// RaiseList is which layers to raise: those that take half of the error away, in the least time.
+// RaiseList is which layers to raise: those that take half of the error away, in the least time. One whose own gain is negative is among
+// them only where it wins beside the others.
 type RaiseList struct {
 	Names     []string // of Layers
 	Layers    []string // by which their precision is set
@@ -50,6 +51,12 @@ type RaiseList struct {
 	Measured  *Effect  `json:",omitempty"` // of engines, on the data that is evaluated; nil until it was
 	Speed     *Speed   `json:",omitempty"` // of the raised engine beside the other, measured; nil until it was
 	Items     int      `json:",omitempty"` // on which Measured is
+}
+
+// With returns the list with a row more.
+func (l RaiseList) With(row Sensitive) RaiseList {
+	l.Names, l.Layers = slices.Concat(l.Names, []string{row.Name}), slices.Concat(l.Layers, row.Layers)
+	return l
 }
 
 // Effect is what comes of raising layers.

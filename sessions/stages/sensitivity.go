@@ -1,9 +1,9 @@
 package stages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -99,36 +99,14 @@ func (t *study) sensitive(ctx context.Context, p studied, up variant) (report.Se
 	return row, nil
 }
 
-// list chooses which layers to raise, and predicts what comes of it. What options take is added up to choose them, and found by
-// running what was chosen; where that is less than was wanted more is chosen.
+// list chooses which layers to raise, and predicts what comes of it.
 func (s *sensitivity) list(ctx context.Context, t *study, to config.Precision, r *report.Sensitivity) error {
 	typ, _ := to.DataType()
-	rows := apart(r.Layers, t.noise)
-	options := make([][]quant.Option, len(rows))
-	for i, row := range rows {
-		options[i] = []quant.Option{{Noise: t.noise - report.Noise(row.Raised), Time: float64(row.Time)}}
-	}
-	least := t.noise
-	var list report.RaiseList
-	for _, share := range []float64{raiseShare, 1.5 * raiseShare, 2 * raiseShare, 3 * raiseShare, 4 * raiseShare, math.Inf(1)} {
-		choice, _ := quant.Cheapest(options, share*t.noise)
-		var l report.RaiseList
-		for i, k := range choice {
-			if k >= 0 || math.IsInf(share, 1) { // errors that cancel leave nothing else
-
-				l.Names, l.Layers = append(l.Names, rows[i].Name), append(l.Layers, rows[i].Layers...)
-			}
-		}
-		noise, err := t.noiseOf(ctx, raised(typ, studied{source: l.Layers}))
-		if err != nil {
-			return err
-		}
-		if noise < least {
-			least, list = noise, l
-		}
-		if least <= (1-raiseShare)*t.noise {
-			break
-		}
+	list, least, err := toRaise(apart(r.Layers, t.noise), t.noise, func(layers []string) (float64, error) {
+		return t.noiseOf(ctx, raised(typ, studied{source: layers}))
+	})
+	if err != nil {
+		return err
 	}
 	if len(list.Names) == 0 {
 		return nil
@@ -140,6 +118,47 @@ func (s *sensitivity) list(ctx context.Context, t *study, to config.Precision, r
 	list.Predicted = report.Effect{SQNR: r.SQNR, RaisedSQNR: report.Ratio(least), Time: r.Time, RaisedTime: c.time}
 	r.Raise = &list
 	return nil
+}
+
+// toRaise chooses which rows to raise for half of the noise to go, and returns what is left. What options take is added up to choose
+// them, and found by running what was chosen; where that is less than was wanted more is chosen. What errors that cancel leave is added
+// one by one, the row that takes most by itself first, as long as that wins something beside the others.
+func toRaise(rows []report.Sensitive, noise float64, noiseOf func(layers []string) (float64, error)) (list report.RaiseList, least float64, err error) {
+	options := make([][]quant.Option, len(rows))
+	for i, row := range rows {
+		options[i] = []quant.Option{{Noise: noise - report.Noise(row.Raised), Time: float64(row.Time)}}
+	}
+	least = noise
+	enough := func() bool { return err != nil || least <= (1-raiseShare)*noise }
+	try := func(l report.RaiseList) {
+		var left float64
+		if left, err = noiseOf(l.Layers); err == nil && left < least {
+			least, list = left, l
+		}
+	}
+	for _, share := range []float64{1, 1.5, 2, 3, 4} {
+		if enough() {
+			break
+		}
+		choice, _ := quant.Cheapest(options, share*raiseShare*noise)
+		var l report.RaiseList
+		for i, k := range choice {
+			if k >= 0 {
+				l = l.With(rows[i])
+			}
+		}
+		try(l)
+	}
+	rows = slices.SortedStableFunc(slices.Values(rows), func(a, b report.Sensitive) int { return cmp.Compare(a.Alone, b.Alone) })
+	for _, row := range rows {
+		if enough() {
+			break
+		}
+		if !slices.Contains(list.Names, row.Name) {
+			try(list.With(row))
+		}
+	}
+	return list, least, err
 }
 
 // apart returns rows of which no two have a layer in common: a group in place of its members where they win more together than
