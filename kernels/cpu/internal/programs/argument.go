@@ -58,8 +58,8 @@ func (a *Argument) Place(d, result kernels.Desc) error {
 	if err != nil {
 		return fmt.Errorf("input %v does not broadcast to %v", d, result)
 	}
-	if len(d.Dims) == len(result.Dims) && len(have) > 0 && have[0] > 1 {
-		steps[0] = d.BatchStride()
+	if len(have) > 0 && have[0] > 1 {
+		steps[len(want)-len(have)] = d.BatchStride()
 	}
 	if d.Format != kernels.Linear && d.Dims[1] == 1 && result.Dims[1] != 1 {
 		steps[1], steps[len(steps)-1] = 0, 0 // the one channel for all: its lane 0
