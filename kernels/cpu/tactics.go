@@ -73,7 +73,7 @@ func activated(list []kernels.Tactic) []kernels.Tactic {
 // activations, of which either may be constant matrices.
 func takesConstants(t *kernels.Tactic) bool {
 	switch t.Op {
-	case graph.Pointwise, graph.Concat, graph.Gather, graph.Slice:
+	case graph.Pointwise, graph.Concat, graph.Gather, graph.Slice, graph.BitwiseAnd, graph.BitwiseOr, graph.BitwiseXor, graph.BitShift:
 		return true
 	}
 	return t.Op == graph.MatMul && strings.HasSuffix(t.Name, "_dynamic")
@@ -138,7 +138,7 @@ func families(workers int) []family {
 		{float, moves.ConcatBlocks},
 		{float, moves.Regions},
 		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic {
-			return slices.Concat(moves.Tactics(), pointwise.Casts(), moves.Nearest(workers), reductions.Integers(), reductions.Spectra())
+			return slices.Concat(moves.Tactics(), pointwise.Casts(), pointwise.Integers(), moves.Nearest(workers), reductions.Integers(), reductions.Spectra())
 		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return moves.Resizes(isa, workers) }},
 	}

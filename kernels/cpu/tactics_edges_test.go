@@ -264,15 +264,102 @@ func TestIntegerComparisons(t *testing.T) {
 			elementwise.GreaterEqual: func(v int64) bool { return v >= c },
 		} {
 			l := layerOf(t, graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(op)}, in, 1)
-			n := onEveryTactic(t, "pointwise", l, in, func(name string, y numeric.Value, err error) {
+			inReals := 0
+			onEveryTactic(t, "pointwise", l, in, func(name string, y numeric.Value, err error) {
+				if name != "pointwise_integers" {
+					inReals++
+				}
 				for i, v := range x {
 					if err != nil || (y.Data[i] != 0) != holds(v) {
 						t.Errorf("%s: %d %s %d is %d (%v)", name, v, op, c, y.Data[i], err)
 					}
 				}
 			})
-			if held := c > -programs.ExactIntegers && c < programs.ExactIntegers; held != (n > 0) {
-				t.Errorf("%d kernels compare with %d", n, c)
+			if held := c > -programs.ExactIntegers && c < programs.ExactIntegers; held != (inReals > 0) {
+				t.Errorf("%d kernels compare with %d in float32", inReals, c)
+			}
+		}
+	}
+}
+
+// TestIntegers computes with integers of any bits, the extremes among them, in tensors of many strips.
+func TestIntegers(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	random := func(typ numeric.DataType, dims ...int) numeric.Value {
+		v := numeric.NewValue(typ, dims...)
+		for i := range v.Data {
+			v.Data[i] = byte(r.Uint32())
+		}
+		size := typ.Size()
+		for i := range v.Len() { // one in two is small, extreme or 0
+			e := v.Data[i*size:][:size]
+			k := r.IntN(12)
+			if k < 6 {
+				clear(e)
+			}
+			switch k {
+			case 0, 1:
+				e[0] = byte(r.IntN(70))
+			case 2:
+				e[size-1] = 0x80
+			case 3: // -1, or the largest
+				for j := range e {
+					e[j] = 0xff
+				}
+			}
+		}
+		if typ == numeric.Bool {
+			for i := range v.Data {
+				v.Data[i] &= 1
+			}
+		}
+		return v
+	}
+	program := elementwise.Program{Args: 3, Code: []elementwise.Instr{
+		{Op: elementwise.Less, Arg: [3]int{0, 1}}, {Op: elementwise.Mul, Arg: [3]int{0, 1}}, {Op: elementwise.Const, Imm: [2]float32{-5}},
+		{Op: elementwise.Add, Arg: [3]int{4, 5}}, {Op: elementwise.Div, Arg: [3]int{6, 0}}, {Op: elementwise.Not, Arg: [3]int{2}},
+		{Op: elementwise.Or, Arg: [3]int{3, 8}}, {Op: elementwise.Select, Arg: [3]int{9, 7, 1}}, {Op: elementwise.Max, Arg: [3]int{10, 4}},
+	}}
+	ops := []elementwise.Op{elementwise.Div, elementwise.Mod, elementwise.Max, elementwise.Min, elementwise.Pow, elementwise.PRelu, elementwise.Less,
+		elementwise.LessEqual, elementwise.Greater, elementwise.GreaterEqual, elementwise.Equal, elementwise.And, elementwise.Or, elementwise.Xor}
+	for _, typ := range []numeric.DataType{numeric.I8, numeric.U8, numeric.I16, numeric.U16, numeric.I32, numeric.U32, numeric.I64, numeric.U64} {
+		x, y := random(typ, 7, 1301), random(typ, 7, 1301)
+		check := func(what string, l *graph.Layer, in []numeric.Value) {
+			t.Helper()
+			want := numeric.NewValue(l.Outputs[0].Type, symbolic.Eval(l.Outputs[0].Dims, nil)...)
+			if err := l.Eval(in, []numeric.Value{want}); err != nil {
+				t.Fatal(err)
+			}
+			family := "bits"
+			if l.Op == graph.Pointwise {
+				family = "pointwise"
+			}
+			if onEveryTactic(t, family, l, in, func(name string, got numeric.Value, err error) {
+				for i := range got.Len() {
+					if size := got.Type.Size(); err != nil || string(got.Data[i*size:][:size]) != string(want.Data[i*size:][:size]) {
+						t.Fatalf("%s: %s of %s: element %d is %v, want %v (%v)", name, what, typ, i, got.Data[i*size:][:size], want.Data[i*size:][:size], err)
+					}
+				}
+			}) == 0 {
+				t.Errorf("no kernel for %s of %s", what, typ)
+			}
+		}
+		for _, op := range ops {
+			in := []numeric.Value{x, y}
+			check(op.String(), layerOf(t, graph.Pointwise, graph.Elementwise{Program: elementwise.Binary(op)}, in), in)
+		}
+		for _, op := range []elementwise.Op{elementwise.Neg, elementwise.Abs, elementwise.Sign, elementwise.Relu, elementwise.Not} {
+			in := []numeric.Value{x}
+			check(op.String(), layerOf(t, graph.Pointwise, graph.Elementwise{Program: elementwise.Unary(op)}, in), in)
+		}
+		for _, other := range []numeric.Value{y, random(typ, 1301), random(typ, 7, 1), random(typ, 1), random(typ)} {
+			in := []numeric.Value{x, other, random(numeric.Bool, 1301)}
+			for constants := range 3 {
+				check(fmt.Sprint("a program with ", other.Dims), layerOf(t, graph.Pointwise, graph.Elementwise{Program: program}, in, []int{0, 1, 2}[:constants]...), in)
+			}
+			check("and", layerOf(t, graph.BitwiseAnd, nil, in[:2]), in[:2])
+			for _, left := range []bool{true, false} {
+				check(fmt.Sprint("shift ", left), layerOf(t, graph.BitShift, graph.ShiftAttrs{Left: left}, in[:2]), in[:2])
 			}
 		}
 	}

@@ -203,6 +203,12 @@ func collapse(dims, steps []int) (d, s []int) {
 
 // read sets dst to the argument's elements for the result's from at on, base being the place of the batch.
 func (a *Argument) read(dst []float32, m kernels.Mem, base, at int) {
+	spread(a, dst, base, at, func(dst []float32, place int) { a.run(dst, m, place) })
+}
+
+// spread sets dst to the argument's elements for the result's from at on, base being the place of the batch; run sets a slice to
+// adjacent ones.
+func spread[T any](a *Argument, dst []T, base, at int, run func(dst []T, place int)) {
 	for len(dst) > 0 {
 		place, left, inner, phase := base, at, 1<<62, 0
 		for i := len(a.dims) - 1; i >= 0; i-- {
@@ -221,13 +227,13 @@ func (a *Argument) read(dst []float32, m kernels.Mem, base, at int) {
 		}
 		switch step {
 		case 1:
-			a.run(dst[:n], m, place)
+			run(dst[:n], place)
 		case 0:
-			a.run(dst[:1], m, place)
+			run(dst[:1], place)
 			repeat(dst[:n], 1)
 		default:
 			for i := range n {
-				a.run(dst[i:i+1], m, place+i*step)
+				run(dst[i:i+1], place+i*step)
 			}
 		}
 		if phase == 0 && n == inner && last > 0 && a.steps[last-1] == 0 { // the same run again, as for channels in blocks
@@ -249,7 +255,7 @@ func (a *Argument) run(dst []float32, m kernels.Mem, at int) {
 }
 
 // repeat fills dst with its first n elements.
-func repeat(dst []float32, n int) {
+func repeat[T any](dst []T, n int) {
 	for ; n < len(dst); n *= 2 {
 		copy(dst[n:], dst[:n])
 	}

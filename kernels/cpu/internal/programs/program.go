@@ -192,15 +192,28 @@ func (r *Program) mergeAffine() {
 
 // allocate gives every value a buffer, reused after its last reader.
 func (r *Program) allocate() {
-	p := r.program
-	last := make([]int, p.Args+len(p.Code))
-	for i, in := range p.Code {
-		for _, a := range in.Arg[:in.Op.Info().Arity] {
+	r.slots, r.buffers = allocate(r.program.Args, len(r.program.Code), func(i int) []int {
+		in := &r.program.Code[i]
+		return in.Arg[:in.Op.Info().Arity]
+	}, func(a int) bool { return r.args[a].direct() })
+	for v := range r.slots {
+		if r.slots[v] >= 0 {
+			r.slots[v]++
+		}
+	}
+	r.buffers++ // the first is room for instructions
+}
+
+// allocate gives the arguments that are not direct and the results of the instructions, which read the values that reads says, a
+// buffer each, reused after its last reader; -1 to direct ones. It returns how many there are.
+func allocate(args, code int, reads func(i int) []int, direct func(a int) bool) (slots []int, buffers int) {
+	last := make([]int, args+code)
+	for i := range code {
+		for _, a := range reads(i) {
 			last[a] = i
 		}
 	}
-	last[p.Result()] = len(p.Code)
-	r.buffers = 1
+	last[len(last)-1] = code
 	var free []int
 	take := func() int {
 		if n := len(free); n > 0 {
@@ -208,23 +221,25 @@ func (r *Program) allocate() {
 			free = free[:n-1]
 			return s
 		}
-		r.buffers++
-		return r.buffers - 1
+		buffers++
+		return buffers - 1
 	}
-	r.slots = make([]int, len(last))
-	for a := range r.args {
-		if r.slots[a] = -1; !r.args[a].direct() {
-			r.slots[a] = take()
+	slots = make([]int, len(last))
+	for a := range args {
+		if slots[a] = -1; !direct(a) {
+			slots[a] = take()
 		}
 	}
-	for i, in := range p.Code {
-		r.slots[p.Args+i] = take()
-		for k, a := range in.Arg[:in.Op.Info().Arity] {
-			if last[a] == i && r.slots[a] >= 0 && !contains(in.Arg[:k], a) {
-				free = append(free, r.slots[a])
+	for i := range code {
+		slots[args+i] = take()
+		operands := reads(i)
+		for k, a := range operands {
+			if last[a] == i && slots[a] >= 0 && !contains(operands[:k], a) {
+				free = append(free, slots[a])
 			}
 		}
 	}
+	return slots, buffers
 }
 
 func contains(list []int, v int) bool {
