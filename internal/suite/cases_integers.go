@@ -36,6 +36,11 @@ func (m *maker) integerPointwise() {
 		add("clamp", elementwise.Unary(elementwise.Clamp, 2, 5), x(7, 1))
 		add("select", elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}},
 			m.tensor(numeric.Bool, numeric.Range{}, 4, 1), x(1, 9), any(4, 9))
+		if t == numeric.I64 || t == numeric.U8 { // nothing is broadcast: any input may be where the output is
+			add("select_all", elementwise.Program{Args: 3, Code: []elementwise.Instr{{Op: elementwise.Select, Arg: [3]int{0, 1, 2}}}}, x(700), x(700), x(700))
+			add("prelu_all", elementwise.Binary(elementwise.PRelu), x(700), x(700))
+			add("divided_all", elementwise.Binary(elementwise.Div), x(700), x(700))
+		}
 		add("mask", elementwise.Binary(elementwise.Less).Then(elementwise.Unary(elementwise.Not), 0), x(1, 17), x(17, 1))
 		for _, op := range []*graph.Op{graph.BitwiseAnd, graph.BitwiseOr, graph.BitwiseXor} {
 			m.add(fmt.Sprintf("%s_%s", op.Name, t), m.layer(op, nil, any(3, 7), x(3, 1)), Tolerance{})

@@ -182,12 +182,8 @@ func (c *check) free() {
 
 // repeat is one repetition: two launches.
 func (c *check) repeat(r Reference) error {
-	for i, d := range c.binding.In {
-		if c.active(i) {
-			if err := c.backend.Upload(c.stream, c.in[i], poisoned(d, r.In[i].Data)); err != nil {
-				return err
-			}
-		}
+	if err := c.upload(r); err != nil {
+		return err
 	}
 	var first [][]byte
 	for launch := range 2 {
@@ -213,6 +209,18 @@ func (c *check) repeat(r Reference) error {
 		for i := range stored {
 			if !bytes.Equal(stored[i], first[i]) {
 				return fmt.Errorf("output %d of a second launch on the same inputs has other bits", i)
+			}
+		}
+	}
+	return nil
+}
+
+// upload gives the inputs the elements of the reference.
+func (c *check) upload(r Reference) error {
+	for i, d := range c.binding.In {
+		if c.active(i) {
+			if err := c.backend.Upload(c.stream, c.in[i], poisoned(d, r.In[i].Data)); err != nil {
+				return err
 			}
 		}
 	}
@@ -330,11 +338,14 @@ func (c *check) time() error {
 	return nil
 }
 
-// inPlace writes the output over the first input of its form, which is lost with that.
+// inPlace writes the output over each input of its form, which is lost with that.
 func (c *check) inPlace(r Reference) error {
 	for i, d := range c.binding.In {
 		if !c.active(i) || !d.Equal(c.binding.Out[0]) {
 			continue
+		}
+		if err := c.upload(r); err != nil {
+			return err
 		}
 		over := []kernels.Mem{c.in[i]}
 		if err := c.kernel.Launch(c.stream, c.in, over, c.scratch); err != nil {
@@ -343,7 +354,6 @@ func (c *check) inPlace(r Reference) error {
 		if _, err := c.compare(over, r); err != nil {
 			return fmt.Errorf("over input %d: %w", i, err)
 		}
-		return nil
 	}
 	return nil
 }

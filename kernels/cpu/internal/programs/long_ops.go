@@ -2,7 +2,8 @@ package programs
 
 import "github.com/trtui/trtui/core/graph/elementwise"
 
-// longOperands are strips of equal length. Operations that compare do so on numbers with flip's bits turned.
+// longOperands are strips of equal length; to may be any of the others. Operations that compare do so on numbers with flip's bits
+// turned.
 type longOperands struct {
 	to, x, y, z []int64
 	imm         [2]int64
@@ -66,10 +67,11 @@ var longOps = map[elementwise.Op]func(longOperands){
 	elementwise.PRelu: func(o longOperands) {
 		to, x, y := o.pairs()
 		for i := range to {
-			to[i] = x[i]
-			if x[i] < 0 && o.flip == 0 {
-				to[i] *= y[i]
+			v := x[i]
+			if v < 0 && o.flip == 0 {
+				v *= y[i]
 			}
+			to[i] = v
 		}
 	},
 	elementwise.Neg: func(o longOperands) {
@@ -81,10 +83,11 @@ var longOps = map[elementwise.Op]func(longOperands){
 	elementwise.Abs: func(o longOperands) {
 		to, x := o.single()
 		for i := range to {
-			to[i] = x[i]
-			if x[i] < 0 && o.flip == 0 {
-				to[i] = -x[i]
+			v := x[i]
+			if v < 0 && o.flip == 0 {
+				v = -v
 			}
+			to[i] = v
 		}
 	},
 	elementwise.Sign: func(o longOperands) {
@@ -109,9 +112,11 @@ var longOps = map[elementwise.Op]func(longOperands){
 		to, x, y := o.pairs()
 		z := o.z[:len(to)]
 		for i := range to {
-			if to[i] = z[i]; x[i] != 0 {
-				to[i] = y[i]
+			v := z[i]
+			if x[i] != 0 {
+				v = y[i]
 			}
+			to[i] = v
 		}
 	},
 	elementwise.Equal: func(o longOperands) {
