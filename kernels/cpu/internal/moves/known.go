@@ -30,3 +30,29 @@ var extentsTactic = kernels.Tactic{
 		}), nil
 	},
 }
+
+// fillTactic repeats one element.
+var fillTactic = kernels.Tactic{
+	Name: "fill", Op: graph.ConstantOfShape, In: kernels.Linear, Out: kernels.Linear,
+	Match: func(b kernels.Binding) error {
+		if b.Layer.Epilogue.Args > 0 {
+			return fmt.Errorf("an epilogue follows, %s", b.Layer.Epilogue)
+		}
+		return nil
+	},
+	Bind: func(b kernels.Binding) (kernels.Kernel, error) {
+		element := b.Layer.Attrs.(graph.FillAttrs).Value
+		size := b.Out[0].Bytes()
+		return work.Launcher(func(_ kernels.Stream, _, out []kernels.Mem, _ kernels.Mem) error {
+			y := out[0].Host[:size]
+			if element == nil {
+				clear(y)
+				return nil
+			}
+			for n := copy(y, element); n < size; n *= 2 {
+				copy(y[n:], y[:n])
+			}
+			return nil
+		}), nil
+	},
+}
