@@ -105,6 +105,12 @@ func TestTileBySymbols(t *testing.T) {
 	if got := out[z.Name].F32(); !slices.Equal(got, []float32{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}) {
 		t.Errorf("it has %v", got)
 	}
+	// What is repeated on one axis is written as OneHot of that axis, of 1 and how often.
+	often := add(Concat, ConcatAttrs{}, list(n, 1), add(ShapeOf, ShapeAttrs{0, 1}, y))
+	one := add(OneHot, OneHotAttrs{Axis: 1, Depth: 2}, list(n, 1), often)
+	if got := symbolic.Format(add(Tile, TileAttrs{}, x, add(Reshape, ReshapeAttrs{}, one, list(n, 2))).Dims); got != "[1,heads*s]" {
+		t.Errorf("repeated by OneHot it is %s", got)
+	}
 	if _, err := n.Add("", Tile, TileAttrs{}, []*Tensor{x, n.AddInput("r", numeric.I64, symbolic.Const(2))}); err == nil || !strings.Contains(err.Error(), "repeats") {
 		t.Errorf("repeats that nobody knows: %v", err)
 	}

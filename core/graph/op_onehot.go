@@ -43,7 +43,11 @@ var OneHot = &Op{
 		if n, ok := countDims(values.Dims); !ok || n != 2 || a.Depth < 0 || a.Depth > maxExtent {
 			return fmt.Errorf("depth %d and values %s: want a pair", a.Depth, values)
 		}
-		return l.inferMoved(0, values, slices.Insert(slices.Clone(x.Dims), axis, symbolic.Const(a.Depth)), -1)
+		if err := l.inferMoved(0, values, slices.Insert(slices.Clone(x.Dims), axis, symbolic.Const(a.Depth)), -1); err != nil {
+			return err
+		}
+		l.moveKnown(1)
+		return nil
 	},
 	Eval: func(l *Layer, in, out []numeric.Value) error {
 		a, values, y := l.Attrs.(OneHotAttrs), in[1], out[0]
