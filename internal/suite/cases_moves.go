@@ -35,6 +35,7 @@ func (m *maker) moreMoves() {
 		add("unsqueeze", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0}}, x(7))
 		add("identity", graph.Identity, nil, x(1))
 		add("expand", graph.Expand, nil, x(3, 1, 4), m.integers(2, 3, 5, 4))
+		add("expand_constant", graph.Expand, nil, m.constant(t, r, 1, 3, 1, 4), m.integers(2, 3, 5, 4))
 		add("tile", graph.Tile, graph.TileAttrs{Repeats: []int{1, 2, 3}}, x(2, 3, 4))
 		add("tile_all", graph.Tile, graph.TileAttrs{Repeats: []int{2, 2, 3}}, x(2, 3, 5))
 		add("depth_to_space", graph.DepthToSpace, graph.BlockAttrs{Size: 2}, x(2, 8, 3, 5))

@@ -73,7 +73,7 @@ func activated(list []kernels.Tactic) []kernels.Tactic {
 // activations, of which either may be constant matrices.
 func takesConstants(t *kernels.Tactic) bool {
 	switch t.Op {
-	case graph.Pointwise, graph.Concat, graph.Gather, graph.Slice, graph.ConstantOfShape,
+	case graph.Pointwise, graph.Concat, graph.Gather, graph.Slice, graph.Expand, graph.Trilu, graph.ConstantOfShape,
 		graph.BitwiseAnd, graph.BitwiseOr, graph.BitwiseXor, graph.BitShift:
 		return true
 	}

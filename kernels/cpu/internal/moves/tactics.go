@@ -22,7 +22,7 @@ func Tactics() []kernels.Tactic {
 	list = append(list, elementTactics()...)
 	list = append(list, tupleTactics()...)
 	list = append(list, tensorScatterTactics()...)
-	return append(list, extentsTactic, fillTactic, gatherTactic, unpoolTactic)
+	return append(list, extentsTactic, fillTactic, gatherTactic, triluTactic, unpoolTactic)
 }
 
 // concatAxis returns the axis from the front.
