@@ -204,5 +204,8 @@ func mod(n *Node) (elementwise.Program, []*Tensor, error) {
 	if n.Flag("fmod", false) || slices.Contains([]numeric.DataType{numeric.U8, numeric.U16, numeric.U32, numeric.U64}, n.Inputs[0].Type) {
 		return elementwise.Binary(elementwise.Mod), n.Inputs, nil
 	}
+	if n.Inputs[0].RealType().IsFloat() {
+		return elementwise.FloorModReals(), n.Inputs, nil
+	}
 	return elementwise.FloorMod(), n.Inputs, nil
 }

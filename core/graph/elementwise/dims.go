@@ -137,8 +137,21 @@ var floorMod = FloorMod()
 // FloorMod returns the program of the remainder of two arguments that has the sign of the divisor.
 func FloorMod() Program {
 	b := NewBuilder(2)
-	r, zero := b.Do(Mod, 0, 1), b.Constant(0)
-	differ := b.Do(Xor, b.Do(Less, r, zero), b.Do(Less, 1, zero))
-	b.Do(Select, b.Do(And, differ, r), b.Do(Add, r, 1), r)
+	remainder(b, b.Constant(0))
 	return b.Program
+}
+
+// FloorModReals is FloorMod of real numbers, whose remainder of 0 has the sign of the divisor, too.
+func FloorModReals() Program {
+	b := NewBuilder(2)
+	zero := b.Constant(0)
+	r := remainder(b, zero)
+	b.Do(Select, r, r, b.Do(Mul, b.Do(Sign, 1), zero))
+	return b.Program
+}
+
+func remainder(b *Builder, zero int) int {
+	r := b.Do(Mod, 0, 1)
+	differ := b.Do(Xor, b.Do(Less, r, zero), b.Do(Less, 1, zero))
+	return b.Do(Select, b.Do(And, differ, r), b.Do(Add, r, 1), r)
 }
