@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +16,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -26,6 +30,70 @@ s = rt.InferenceSession(sys.argv[1], o, providers=["CPUExecutionProvider"])
 x = np.fromfile(sys.argv[2], np.float32).reshape(int(sys.argv[4]), 1, 1, int(sys.argv[5]), int(sys.argv[5]))
 np.concatenate([s.run(None, {"image": i})[0] for i in x]).tofile(sys.argv[3])
 `
+
+// bothScript runs a model on raw images, item by item, in ONNX Runtime as it is written and in OpenVINO, and prints the SQNR in dB of
+// each to the first model's outputs.
+const bothScript = `
+import sys, numpy as np, onnxruntime as rt
+try:
+    import openvino
+except ImportError:
+    sys.exit(print("no openvino"))
+o = rt.SessionOptions()
+o.graph_optimization_level = rt.GraphOptimizationLevel.ORT_DISABLE_ALL
+ort = lambda path: rt.InferenceSession(path, o, providers=["CPUExecutionProvider"])
+run = lambda s: np.concatenate([s.run(None, {"image": i})[0] for i in x]).astype(float)
+x = np.fromfile(sys.argv[3], np.float32).reshape(-1, 1, 1, int(sys.argv[4]), int(sys.argv[4]))
+want = run(ort(sys.argv[1]))
+c = openvino.Core().compile_model(sys.argv[2], "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+for got in run(ort(sys.argv[2])), np.concatenate([c({"image": i})[0] for i in x]):
+    print(10 * np.log10((want**2).sum() / ((want - got)**2).sum()))
+`
+
+// TestExportConcatenated writes a network that concatenates as the default quantises it: ONNX Runtime and OpenVINO lose the same.
+func TestExportConcatenated(t *testing.T) {
+	python := os.Getenv("TRTUI_PYTHON")
+	if python == "" || testing.Short() {
+		t.Skip("needs a Python with onnxruntime and openvino in TRTUI_PYTHON")
+	}
+	d := graph.Define("branches")
+	random := rand.New(rand.NewPCG(1, 2))
+	weights := func(name string, dims ...int) *graph.Tensor {
+		x := make([]float32, numeric.Count(dims))
+		for i := range x {
+			x[i] = float32(random.NormFloat64() / 3)
+		}
+		return d.Weights(name, x, dims...)
+	}
+	side := graph.ConvAttrs{Pads: []int{1, 1, 1, 1}}
+	x := d.Input("image", numeric.F32, symbolic.Shape(1, 1, testdata.Padded, testdata.Padded)...)
+	left, right := d.Conv(x, weights("left", 8, 1, 3, 3), nil, side), d.Conv(x, weights("right", 8, 1, 3, 3), nil, side)
+	d.Output("logits", d.Conv(d.Concat(1, left, right), weights("head", 4, 16, 3, 3), nil, side))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file, quantised, raw := filepath.Join(dir, "branches.onnx"), filepath.Join(dir, "q.onnx"), filepath.Join(dir, "in.raw")
+	if _, err := host.WriteFile(file, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(raw, numeric.Bytes(testdata.TestImages().Batch(0, 4)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command(t, 0, append([]string{"export", file, "--qdq", "-o", quantised, "-q"}, few(t)...)...)
+	text, err := exec.CommandContext(t.Context(), python, "-c", bothScript, file, quantised, raw, fmt.Sprint(testdata.Padded)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ort, openvino float64
+	if _, err := fmt.Sscan(string(text), &ort, &openvino); err != nil {
+		t.Skipf("%s", text)
+	}
+	if ort < 30 || math.Abs(ort-openvino) > 0.1 {
+		t.Errorf("ONNX Runtime %.2f dB, OpenVINO %.2f", ort, openvino)
+	}
+}
 
 // TestExportQuantised writes the embedded model as configurations quantise it: read again it loses what the engine loses, and so it
 // does in ONNX Runtime, where TRTUI_PYTHON names a Python with it.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/describe"
@@ -40,7 +41,7 @@ func (r *Runner) Report(ctx context.Context, cfg config.Config, parts report.Par
 func (r *Runner) Close() { r.stages.Release() }
 
 // Quantised returns the network of a configuration in INT8 as Quantize and Dequantize layers around real numbers say it: what any
-// runtime computes that knows them.
+// runtime computes that knows them. Zero points are those of unsigned bytes, which all compute alike (quant.Unsigned).
 func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Network, error) {
 	l, err := r.stages.Precisions.Lower(ctx, cfg)
 	if err != nil {
@@ -49,7 +50,8 @@ func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Netwo
 	if l.Quantised == nil {
 		return nil, fmt.Errorf("%s is not quantised: its precision is %s", r.stages.NameOf(cfg), cfg.Precision)
 	}
-	return l.Quantised, nil
+	n := l.Quantised.Clone()
+	return n, quant.Unsigned(n)
 }
 
 // surviving does work again where the device was lost.

@@ -120,7 +120,7 @@ def beside(args, prepared):
         j = Judge(p)
         row = {"items": len(p.items), "calibration_items": len(p.calibration), "fp32": j.fp32, "trtui": ours(args.trtui, p, ["--calibrator", "mse"])}
         qdq = p.file("trtui_qdq.onnx")
-        call(args.trtui, "export", p.model, "--qdq", "--activations", "asymmetric:u8", "--calib-data", p.file("calibration.npy"), "-o", qdq)
+        call(args.trtui, "export", p.model, "--qdq", "--calib-data", p.file("calibration.npy"), "-o", qdq)
         row["exported"] = {"onnxruntime": j.verdict(j.onnxruntime(qdq)), "openvino": j.verdict(j.openvino(qdq))}
         known = rows.get(p.name) if args.ours else None
         for tool, ways in tools.items():
