@@ -26,18 +26,23 @@ const ortBackend = "onnxruntime"
 // ortLimit is how long ONNX Runtime may take for a batch.
 const ortLimit = 10 * time.Minute
 
-// openRuntime returns ONNX Runtime as something to compare with; perLayer: with what nodes make in between.
+// openRuntime returns ONNX Runtime as something to compare with; perLayer: with what nodes make in between. It computes the nodes of a
+// quantised model as they are written: what it makes of them otherwise rounds biases to integers, and a step in a thousand elsewhere.
 func openRuntime(ctx context.Context, m *model.Model, perLayer bool) (c sessions.Contender, closeIt func(), err error) {
 	source, err := runtimeModel(m, perLayer)
 	if err != nil {
 		return c, nil, err
 	}
-	r, err := onnxruntime.Open(ctx, onnxruntime.Options{Optimize: true, Limit: ortLimit})
+	r, err := onnxruntime.Open(ctx, onnxruntime.Options{Optimize: !m.Quantized, Limit: ortLimit})
 	if err != nil {
 		return c, nil, err
 	}
+	device := "ONNX Runtime " + r.Version + ", on the CPU"
+	if m.Quantized {
+		device += ", the quantised nodes as they are written: its fusions round them otherwise"
+	}
 	return sessions.Contender{
-		Name: ortBackend, Device: report.Device{Backend: ortBackend, Device: "ONNX Runtime " + r.Version + ", on the CPU"},
+		Name: ortBackend, Device: report.Device{Backend: ortBackend, Device: device},
 		Outside: func(ctx context.Context, _ compare.Span, in map[string]numeric.Value) (map[string]numeric.Value, error) {
 			if path, how := m.Changed(); how != "" {
 				return nil, fmt.Errorf("%s %s", path, how)

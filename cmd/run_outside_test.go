@@ -114,6 +114,32 @@ func TestRunOnnxruntime(t *testing.T) {
 	}
 }
 
+// A quantised model's nodes are compared as they are written: what ONNX Runtime fuses them to rounds otherwise, by as much as the
+// tolerance of 30 dB in a small network.
+func TestRunOnnxruntimeQuantised(t *testing.T) {
+	data := os.Getenv("TRTUI_DATA")
+	if os.Getenv(onnxruntime.PythonVariable) == "" || data == "" {
+		t.Skip("needs a Python with onnxruntime in " + onnxruntime.PythonVariable + ", and TRTUI_DATA")
+	}
+	file := filepath.Join(t.TempDir(), "q.onnx")
+	command(t, 0, "export", filepath.Join(data, "models/kws-dscnn/kws_fp32_dequantised.onnx"), "--qdq", "-o", file, "-q", "--rounding", "nearest", "--equalization", "off", "--bias-correction", "off")
+	text, _ := command(t, 0, "run", file, "--items", "4", "--backends", "cpu,onnxruntime", "--format", "json")
+	var got struct {
+		Runs  []struct{ Device struct{ Device string } }
+		Pairs []struct {
+			Outputs []struct {
+				SQNR float64 `json:"sqnr_db"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Pairs) != 1 || got.Pairs[0].Outputs[0].SQNR < 80 || !strings.Contains(got.Runs[1].Device.Device, "as they are written") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A Python without ONNX Runtime is an error that says how to get one.
 func TestNoOnnxruntime(t *testing.T) {
 	t.Setenv(onnxruntime.PythonVariable, filepath.Join(t.TempDir(), "python"))
