@@ -109,7 +109,7 @@ var defineCases = func() map[string]defineCase {
 		"MatMulInteger": {"MatMulInteger", func(d *Definition, g given) *Tensor { return d.MatMulInteger(g.bytes, g.b(6, 5), nil, nil) }},
 		"Gemm":          {"FullyConnected", func(d *Definition, g given) *Tensor { return d.FullyConnected(g.matrix, g.w(5, 6), g.w(5)) }},
 		"GatedMatMul": {"GatedMatMul", func(d *Definition, g given) *Tensor {
-			return d.GatedMatMul(g.matrix, g.w(6, 5), g.w(6, 5), elementwise.Silu)
+			return d.GatedMatMul(g.matrix, g.w(6, 5), g.w(6, 5), nil, g.w(5), elementwise.Silu)
 		}},
 		"MatMulNBits": {"MatMulNBits", func(d *Definition, g given) *Tensor {
 			w := d.Constant("few", numeric.Value{Type: numeric.U8, Dims: []int{5, 1, 8}, Data: make([]byte, 40)})

@@ -43,9 +43,9 @@ func (d *Definition) Gemm(a, b, c *Tensor, attrs GemmAttrs) *Tensor {
 // MatMul adds a matrix product over the last two axes.
 func (d *Definition) MatMul(a, b *Tensor) *Tensor { return d.Layer(MatMul, nil, a, b) }
 
-// GatedMatMul adds [GatedMatMul]: activation(x*w) * (x*v), element by element.
-func (d *Definition) GatedMatMul(x, w, v *Tensor, activation elementwise.Op) *Tensor {
-	return d.Layer(GatedMatMul, GatedAttrs{activation}, x, w, v)
+// GatedMatMul adds [GatedMatMul]: activation(x*w + b) * (x*v + c), element by element; b and c may be nil.
+func (d *Definition) GatedMatMul(x, w, v, b, c *Tensor, activation elementwise.Op) *Tensor {
+	return d.Layer(GatedMatMul, GatedAttrs{activation}, x, w, v, b, c)
 }
 
 // MatMulNBits adds [MatMulNBits]; zeros and bias may be nil.

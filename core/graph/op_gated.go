@@ -12,12 +12,20 @@ type GatedAttrs struct {
 	Activation elementwise.Op // of one argument, without parameters
 }
 
-// GatedMatMul is y = activation(x*w) * (x*v), element by element, for x [...,K] and the matrices w and v [K,N]: the first half of
-// the feed-forward part of many transformers. No ONNX operator is like it; passes make it, last of all.
+// The inputs of a gated matrix product behind its rows x.
+const (
+	GatedGate     = iota + 1 // w
+	GatedUp                  // v
+	GatedGateBias            // optional: b
+	GatedUpBias              // optional: c
+)
+
+// GatedMatMul is y = activation(x*w + b) * (x*v + c), element by element, for x [...,K], the matrices w and v [K,N] and the vectors
+// b and c [N]: the first half of the feed-forward part of many transformers. No ONNX operator is like it; passes make it, last of all.
 var GatedMatMul = &Op{
 	Name:  "GatedMatMul",
 	Attrs: GatedAttrs{},
-	Class: ClassMatrix, Inputs: []Role{Data, Weights}, Memory: Written,
+	Class: ClassMatrix, Inputs: []Role{Data, Weights, Weights, Bias, Bias}, Memory: Written,
 	Moves:   computed,
 	FLOPs:   gatedFLOPs,
 	Product: &Product{Axes: matmulAxes, Groups: oneGroup},
@@ -26,8 +34,12 @@ var GatedMatMul = &Op{
 	Export: func(e *Exporter) error {
 		l := e.Layer
 		var args []programArg
-		for i := 1; i <= 2; i++ {
-			args = append(args, programArg{e.Step("MatMul", nil, e.Input(0), e.Input(i)), l.Outputs[0].Type})
+		for i := GatedGate; i <= GatedUp; i++ {
+			sum := e.Step("MatMul", nil, e.Input(0), e.Input(i))
+			if at := i + GatedGateBias - GatedGate; l.Input(at) != nil {
+				sum = e.Step("Add", nil, sum, e.Input(at))
+			}
+			args = append(args, programArg{sum, l.Outputs[0].Type})
 		}
 		return e.program(l.Attrs.(GatedAttrs).Program(), args, e.outputs[0], l.Outputs[0].Type)
 	},
@@ -50,7 +62,7 @@ func inferGated(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	for i := 1; i <= 2; i++ {
+	for i := GatedGate; i <= GatedUp; i++ {
 		w, err := l.needReal(i)
 		if err != nil {
 			return err
@@ -63,17 +75,31 @@ func inferGated(l *Layer) error {
 			return err
 		}
 		l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), dims
+		at := i + GatedGateBias - GatedGate
+		if l.Input(at) == nil {
+			continue
+		}
+		if b, err := l.needReal(at); err != nil {
+			return err
+		} else if len(b.Dims) != 1 || conflict(b.Dims[0], w.Dims[1]) {
+			return fmt.Errorf("input %d is %s, want one number for each column of %s", at, b.TypeString(), w.TypeString())
+		}
 	}
 	return nil
 }
 
 func evalGated(l *Layer, in, out []numeric.Value) error {
 	var sums []numeric.Value
-	for i := 1; i <= 2; i++ {
+	for i := GatedGate; i <= GatedUp; i++ {
 		y := numeric.NewValue(numeric.F32, out[0].Dims...)
 		plain := &Layer{Op: MatMul, Inputs: []*Tensor{{Type: numeric.F32}, {Type: numeric.F32}}, Outputs: []*Tensor{{Type: numeric.F32}}}
 		if err := evalMatMul(plain, []numeric.Value{in[0], in[i]}, []numeric.Value{y}); err != nil {
 			return err
+		}
+		if at := i + GatedGateBias - GatedGate; at < len(in) && in[at].Dims != nil {
+			for j, b := 0, in[at].F32(); j < y.Len(); j++ {
+				y.F32()[j] += b[j%len(b)]
+			}
 		}
 		sums = append(sums, y)
 	}

@@ -8,13 +8,19 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
-// gated are gated products of odd shapes, of few and of many rows, with each activation that they are known with.
+// gated are gated products of odd shapes, of few and of many rows, with each activation that they are known with, with and without biases.
 func (m *maker) gated() {
 	for i, s := range [][3]int{{1, 1, 1}, {5, 3, 7}, {7, 64, 172}, {33, 17, 32}, {70, 1024, 130}} {
 		for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {
 			act := []elementwise.Op{elementwise.Silu, elementwise.Gelu, elementwise.Sigmoid, elementwise.Relu, elementwise.GeluTanh}[i]
+			bias := func(given bool) *graph.Tensor {
+				if !given {
+					return nil
+				}
+				return m.constant(t, numeric.Range{}, s[1], s[2])
+			}
 			l := m.layer(graph.GatedMatMul, graph.GatedAttrs{Activation: act}, m.tensor(t, numeric.Range{}, 1, s[0], s[1]),
-				m.constant(t, numeric.Range{}, s[1], s[1], s[2]), m.constant(t, numeric.Range{}, s[1], s[1], s[2]))
+				m.constant(t, numeric.Range{}, s[1], s[1], s[2]), m.constant(t, numeric.Range{}, s[1], s[1], s[2]), bias(i%2 == 1), bias(i >= 2))
 			if i%2 == 1 {
 				m.fuse(l, epilogues[1], t, numeric.Range{})
 			}

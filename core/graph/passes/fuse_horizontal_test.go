@@ -128,6 +128,24 @@ func TestFuseGates(t *testing.T) {
 			gate := n.elt("Act", elementwise.Sigmoid, nil, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)))
 			return n.output(n.binary("Both", elementwise.Mul, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8)), gate))
 		},
+		"biases": func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 4)
+			gate := n.binary("Gate_add", elementwise.Add, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)), n.weights("bg", -1, 1, 8))
+			up := n.binary("Up_add", elementwise.Add, n.weights("bu", -1, 1, 8), n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8)))
+			return n.output(n.binary("Both", elementwise.Mul, n.elt("Act", elementwise.Silu, nil, gate), up))
+		},
+		"bias-of-a-matrix": func(n *net) *graph.Network {
+			x := n.input("x", 3, 4)
+			gate := n.add("Gate", graph.Gemm, graph.GemmAttrs{Alpha: 1, Beta: 1}, x, n.weights("wg", -1, 1, 4, 8), n.weights("bg", -1, 1, 8))
+			up := n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8))
+			return n.output(n.binary("Both", elementwise.Mul, n.elt("Act", elementwise.Silu, nil, gate), up))
+		},
+		"scaled": func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 4)
+			gate := n.elt("Act", elementwise.Silu, nil, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)))
+			up := n.binary("Offset", elementwise.Add, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8)), n.weights("b", -1, 1, 3, 8))
+			return n.output(n.binary("Both", elementwise.Mul, gate, up))
+		},
 		"network-output": func(n *net) *graph.Network {
 			gated(n, elementwise.Silu, elementwise.Mul, 8)
 			return n.output(n.Tensor("act"))
@@ -173,6 +191,22 @@ func TestFuseHalves(t *testing.T) {
 			a, b := halves(n)
 			return n.output(n.binary("Both", elementwise.Mul, n.elt("Act", elementwise.Silu, nil, a), b))
 		},
+		"bias": func(n *net) *graph.Network {
+			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 16))
+			l, err := n.Add("Split", graph.Split, graph.SplitAttrs{Axis: -1}, []*graph.Tensor{n.binary("Bias", elementwise.Add, p, n.weights("b", -1, 1, 16))}, "a", "b_half")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n.output(n.binary("Both", elementwise.Mul, n.elt("Act", elementwise.Silu, nil, l.Outputs[0]), l.Outputs[1]))
+		},
+		"behind-a-relu": func(n *net) *graph.Network {
+			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 16))
+			l, err := n.Add("Split", graph.Split, graph.SplitAttrs{Axis: -1}, []*graph.Tensor{n.relu("Relu", p)}, "a", "b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n.output(n.binary("Both", elementwise.Mul, n.elt("Act", elementwise.Silu, nil, l.Outputs[0]), l.Outputs[1]))
+		},
 		"second-is-gate": func(n *net) *graph.Network {
 			a, b := halves(n)
 			return n.output(n.binary("Both", elementwise.Mul, a, n.elt("Act", elementwise.Gelu, nil, b)))
@@ -199,9 +233,9 @@ func TestFuseHalves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := build(newNet(t, name))
-			got, steps := runPass(t, n, []pass.Pass{fuse.Pointwise, fuse.Gates}, pass.Config{})
+			got, steps := runPass(t, n, []pass.Pass{fuse.Epilogue, fuse.Pointwise, fuse.Gates}, pass.Config{})
 			sameMeaning(t, n, got, 1e-5)
-			golden.RequireEqual(t, []byte(report(n, got, steps[1:])))
+			golden.RequireEqual(t, []byte(report(n, got, steps[2:])))
 		})
 	}
 }

@@ -14,13 +14,13 @@ import (
 // Gates makes one layer of two products of one tensor of which one, behind an activation, is a factor of the other. It comes
 // last, since in 8 bits each of the two is a layer of its own.
 //
-//	a = MatMul(x, w) | silu($0)
-//	y = MatMul(x, v, a) | mul($0, $1)   ->   y = GatedMatMul(x, w, v) activation=silu
+//	a = MatMul(x, w) | add($0, b); silu
+//	y = MatMul(x, v, a) | add($0, c); mul($, a)   ->   y = GatedMatMul(x, w, v, b, c) activation=silu
 //
 // The two may be the halves of one:
 //
 //	a, b = Split(MatMul(x, wv), axis -1)
-//	y = mul(silu(a), b)                 ->   y = GatedMatMul(x, w, v) activation=silu
+//	y = mul(silu(a), b)                           ->   y = GatedMatMul(x, w, v) activation=silu
 var Gates = pass.Pass{
 	Name:  "fuse-gates",
 	Doc:   "fuse the two products of a gated linear unit",
@@ -29,21 +29,25 @@ var Gates = pass.Pass{
 }
 
 func fuseGate(r *pass.Rewrite, l *graph.Layer) bool {
-	p := l.Epilogue
-	if !isRowProduct(l) || p.Args != 2 || len(p.Code) != 1 || p.Code[0].Op != elementwise.Mul || p.Code[0].Arg[0] == p.Code[0].Arg[1] {
-		return false
-	}
-	gate := l.EpilogueInputs()[0].Producer
-	if gate == nil || !isRowProduct(gate) || gate.Inputs[0] != l.Inputs[0] || gate == l {
+	gate := multipliedBy(l)
+	if gate == nil {
 		return false
 	}
 	c := r.Candidate("gated-product", gate, l)
+	up, ok := rowProductOf(l)
+	g, ok2 := rowProductOf(gate)
+	if !ok || !ok2 {
+		return c.Miss(pass.WrongAttribute, "%s or %s is not rows times a matrix, with no more than a constant added to each", gate.Name, l.Name)
+	}
+	if p := up.after; p.Args != 2 || len(p.Code) != 1 || p.Code[0].Arg[0] == p.Code[0].Arg[1] {
+		return c.Miss(pass.EpilogueTaken, "%s ends in %s, not in a product with %s alone", l.Name, l.Epilogue, gate.Name)
+	}
 	if !c.Sole(gate.Outputs[0], l) {
 		return false
 	}
-	a := gate.Epilogue
+	a := g.after
 	if a.Args != 1 || len(a.Code) != 1 || a.Code[0].Op.Info().Arity != 1 || a.Code[0].Op.Info().Imms > 0 {
-		return c.Miss(pass.EpilogueTaken, "%s ends in %s, not in an activation without parameters", gate.Name, a)
+		return c.Miss(pass.EpilogueTaken, "%s ends in %s, not in an activation without parameters", gate.Name, gate.Epilogue)
 	}
 	w, v := gate.Inputs[1], l.Inputs[1]
 	switch {
@@ -55,7 +59,7 @@ func fuseGate(r *pass.Rewrite, l *graph.Layer) bool {
 		return c.Miss(pass.WrongType, "%s and %s are not products of real numbers of one type", gate.Name, l.Name)
 	}
 	by := &graph.Layer{Name: l.Name, Op: graph.GatedMatMul, Attrs: graph.GatedAttrs{Activation: a.Code[0].Op},
-		Inputs: []*graph.Tensor{l.Inputs[0], w, v}, Outputs: l.Outputs, From: c.Members}
+		Inputs: gatedInputs(l.Inputs[0], w, v, g.bias, up.bias), Outputs: l.Outputs, From: c.Members}
 	if !c.Supported(by) || !c.Enabled() {
 		return false
 	}
@@ -64,15 +68,97 @@ func fuseGate(r *pass.Rewrite, l *graph.Layer) bool {
 	return c.Fire(by)
 }
 
-// isRowProduct reports whether l is rows times a matrix, without a bias or factors.
-func isRowProduct(l *graph.Layer) bool {
-	if !match.IsAnchor(l) || l.Input(2) != nil && len(l.OpInputs()) > 2 || len(l.Inputs[1].Dims) != 2 || len(l.Inputs[0].Dims) < 2 {
-		return false
+// gatedInputs returns the inputs of a gated product, of which the biases may be nil.
+func gatedInputs(x, w, v, b, c *graph.Tensor) []*graph.Tensor {
+	list := []*graph.Tensor{x, w, v}
+	if c != nil {
+		return append(list, b, c)
 	}
-	if a, ok := l.Attrs.(graph.GemmAttrs); ok {
-		return a == graph.GemmAttrs{Alpha: 1, Beta: 1}
+	if b != nil {
+		return append(list, b)
 	}
-	return l.Op == graph.MatMul
+	return list
+}
+
+// multipliedBy returns the product of l's first input, behind something, that the epilogue of l, which is a product as well,
+// multiplies by.
+func multipliedBy(l *graph.Layer) *graph.Layer {
+	if !isMatrixProduct(l) {
+		return nil
+	}
+	for i, t := range l.EpilogueInputs() {
+		gate := t.Producer
+		if gate == nil || gate == l || !isMatrixProduct(gate) || gate.Inputs[0] != l.Inputs[0] || gate.Epilogue.Args == 0 {
+			continue
+		}
+		for _, in := range l.Epilogue.Code {
+			if in.Op == elementwise.Mul && slices.Contains(in.Arg[:2], 1+i) {
+				return gate
+			}
+		}
+	}
+	return nil
+}
+
+func isMatrixProduct(l *graph.Layer) bool { return l.Op == graph.MatMul || l.Op == graph.Gemm }
+
+// rowProduct is rows times a matrix, with a constant that is added to each row, or without one, and what follows.
+type rowProduct struct {
+	bias  *graph.Tensor
+	after elementwise.Program // of the sum; the zero value where nothing follows
+}
+
+func rowProductOf(l *graph.Layer) (p rowProduct, ok bool) {
+	if !isMatrixProduct(l) || len(l.Inputs[1].Dims) != 2 || len(l.Inputs[0].Dims) < 2 {
+		return p, false
+	}
+	if a, ok := l.Attrs.(graph.GemmAttrs); ok && a != (graph.GemmAttrs{Alpha: 1, Beta: 1}) {
+		return p, false
+	}
+	columns := l.Inputs[1].Dims[1]
+	isRow := func(t *graph.Tensor) bool {
+		return t.IsConst() && match.IsFloat(t) && !t.Quantized() && len(t.Dims) == 1 && t.Dims[0].Equal(columns)
+	}
+	p.after = l.Epilogue
+	if p.bias = l.Input(2); p.bias != nil {
+		return p, isRow(p.bias)
+	}
+	if e := l.Epilogue; len(e.Code) > 0 && e.Code[0].Op == elementwise.Add {
+		for k, at := range e.Code[0].Arg[:2] {
+			if other := e.Code[0].Arg[1-k]; other == 0 && at > 0 && isRow(l.EpilogueInputs()[at-1]) {
+				if rest, ok := behindSum(e, at); ok {
+					p.bias, p.after = l.EpilogueInputs()[at-1], rest
+				}
+			}
+		}
+	}
+	return p, true
+}
+
+// behindSum returns what a program does with its first value, the sum of the arguments 0 and at, where that is all that is done
+// with either.
+func behindSum(p elementwise.Program, at int) (elementwise.Program, bool) {
+	rest := elementwise.Program{Args: p.Args - 1}
+	for _, in := range p.Code[1:] {
+		for i, v := range in.Arg[:in.Op.Info().Arity] {
+			switch {
+			case v == 0 || v == at:
+				return p, false
+			case v == p.Args:
+				v = 0
+			case v > p.Args:
+				v -= 2
+			case v > at:
+				v--
+			}
+			in.Arg[i] = v
+		}
+		rest.Code = append(rest.Code, in)
+	}
+	if len(rest.Code) == 0 {
+		return elementwise.Program{}, true
+	}
+	return rest, true
 }
 
 // half is a part of the last axis of a tensor.
@@ -141,7 +227,7 @@ func fuseHalves(r *pass.Rewrite, l *graph.Layer) bool {
 		return false
 	}
 	product := gate.of.Producer
-	if product == nil || !isRowProduct(product) || product.Epilogue.Args > 0 || !gate.of.Dims[len(gate.of.Dims)-1].Is(2*gate.n) {
+	if product == nil || !isMatrixProduct(product) || !gate.of.Dims[len(gate.of.Dims)-1].Is(2*gate.n) {
 		return false
 	}
 	layers := []*graph.Layer{product, gate.by}
@@ -149,6 +235,13 @@ func fuseHalves(r *pass.Rewrite, l *graph.Layer) bool {
 		layers = append(layers, other.by)
 	}
 	c := r.Candidate("gated-halves", append(layers, l)...)
+	whole, ok := rowProductOf(product)
+	switch {
+	case !ok:
+		return c.Miss(pass.WrongAttribute, "%s is not rows times a matrix, with no more than a constant added to each", product.Name)
+	case whole.after.Args > 0:
+		return c.Miss(pass.EpilogueTaken, "%s ends in %s", product.Name, product.Epilogue)
+	}
 	for _, t := range l.Inputs {
 		if !c.Sole(t, l) {
 			return false
@@ -165,11 +258,12 @@ func fuseHalves(r *pass.Rewrite, l *graph.Layer) bool {
 		return c.Miss(pass.WrongType, "%s is no product of real numbers of one type", product.Name)
 	}
 	by := &graph.Layer{Name: l.Name, Op: graph.GatedMatMul, Attrs: graph.GatedAttrs{Activation: op}, Outputs: l.Outputs, From: c.Members,
-		Inputs: []*graph.Tensor{product.Inputs[0], columnsOf(w, gate.first, gate.n), columnsOf(w, other.first, gate.n)}}
+		Inputs: gatedInputs(product.Inputs[0], columnsOf(w, gate.first, gate.n), columnsOf(w, other.first, gate.n),
+			columnsOf(whole.bias, gate.first, gate.n), columnsOf(whole.bias, other.first, gate.n))}
 	if !c.Supported(by) || !c.Enabled() {
 		return false
 	}
-	for i := 1; i <= 2; i++ {
+	for i := 1; i < len(by.Inputs); i++ {
 		v, _ := by.Inputs[i].Const()
 		by.Inputs[i] = r.Network().AddConst(by.Inputs[i].Name, v)
 	}
@@ -180,13 +274,17 @@ func fuseHalves(r *pass.Rewrite, l *graph.Layer) bool {
 	return c.Fire(by)
 }
 
-// columnsOf returns n columns of a constant matrix, which no network has.
+// columnsOf returns n columns of a constant matrix or row, which no network has; nil of nil.
 func columnsOf(w *graph.Tensor, first, n int) *graph.Tensor {
+	if w == nil {
+		return nil
+	}
 	v, _ := w.Const()
-	rows, all, size := v.Dims[0], v.Dims[1], v.Type.Size()
-	part := numeric.NewValue(v.Type, rows, n)
-	for i := range rows {
+	last, size := len(v.Dims)-1, v.Type.Size()
+	all := v.Dims[last]
+	part := numeric.NewValue(v.Type, append(slices.Clone(v.Dims[:last]), n)...)
+	for i := range numeric.Count(v.Dims[:last]) {
 		copy(part.Data[i*n*size:][:n*size], v.Data[(i*all+first)*size:])
 	}
-	return &graph.Tensor{Name: w.Name + "_half", Type: v.Type, Dims: symbolic.Shape(rows, n), Weights: part.Data}
+	return &graph.Tensor{Name: w.Name + "_half", Type: v.Type, Dims: symbolic.Shape(part.Dims...), Weights: part.Data}
 }

@@ -42,6 +42,7 @@ type gatedKernel struct {
 	m, k, n int
 	workers int
 	weights [2]*PackedB
+	biases  [2][]float32
 	combine *programs.Program
 	after   *programs.Program // the epilogue
 }
@@ -50,8 +51,13 @@ func newGatedKernel(b kernels.Binding, isa asm.Features, workers int) (*gatedKer
 	if err := b.Only(numeric.F32); err != nil {
 		return nil, err
 	}
-	if b.Consts[0] != nil || b.Consts[1] == nil || b.Consts[2] == nil {
+	if b.Consts[0] != nil || b.Consts[graph.GatedGate] == nil || b.Consts[graph.GatedUp] == nil {
 		return nil, fmt.Errorf("the right sides are not constant matrices")
+	}
+	for i := graph.GatedGateBias; i <= graph.GatedUpBias; i++ {
+		if b.Layer.Input(i) != nil && b.Consts[i] == nil {
+			return nil, fmt.Errorf("bias %s is not constant", b.Layer.Input(i).Name)
+		}
 	}
 	g := &gatedKernel{k: b.In[1].Dims[0], n: b.In[1].Dims[1], workers: workers}
 	if g.m = numeric.Count(b.Out[0].Dims) / max(1, g.n); g.m*g.k*g.n == 0 {
@@ -85,10 +91,13 @@ func (g *gatedKernel) pack(b kernels.Binding, isa asm.Features) (err error) {
 			if weights[i], err = NewPackedB(g.k, g.n, isa); err != nil {
 				return weights, err
 			}
-			weights[i].Pack(work.RealConst(b, 1+i), g.n, false)
+			weights[i].Pack(work.RealConst(b, graph.GatedGate+i), g.n, false)
 		}
 		return weights, nil
 	})
+	for i := range g.biases {
+		g.biases[i] = work.RealConst(b, graph.GatedGateBias+i)
+	}
 	return err
 }
 
@@ -97,14 +106,14 @@ func (g *gatedKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernel
 	room := numeric.View[float32](ws.Host)
 	gate, room := room[:g.m*g.n], room[g.gate():][:g.room()]
 	call := GemmF32Call{
-		M: g.m, A: numeric.View[float32](in[0].Host), AStride: g.k, B: g.weights[0], Out: gate, OutStride: g.n,
+		M: g.m, A: numeric.View[float32](in[0].Host), AStride: g.k, B: g.weights[0], Bias: g.biases[0], Out: gate, OutStride: g.n,
 		Limits: programs.NoLimits(), Workers: g.workers, Room: room,
 	}
 	Gemm(work.Loop(st), &call)
 	if len(room) > 0 {
 		call.A, call.AStride, call.Room = room, spread(g.k), nil
 	}
-	call.B, call.Out = g.weights[1], numeric.View[float32](out[0].Host)
+	call.B, call.Bias, call.Out = g.weights[1], g.biases[1], numeric.View[float32](out[0].Host)
 	Gemm(work.Loop(st), &call)
 	g.combine.Launch(work.Loop(st), out[0], []kernels.Mem{ws}, out[0])
 	if g.after != nil {
