@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // attention is the shape of one: heads in the last axis, or in one of their own.
@@ -41,6 +42,11 @@ func (m *maker) attentions() {
 		add(n, graph.AttentionAttrs{}, 11)                                    // hides the keys behind its end
 		add(attention{1, 2, 1, 3, 2100, 16, 8, true}, graph.AttentionAttrs{}) // which blocks of a GPU share
 		m.attentionStates(t)
+		for _, n := range []attention{{1, 2, 2, 1, 19, 16, 16, i == 0}, {2, 4, 2, 5, 19, 16, 16, i == 1}} { // queries that a model has learnt
+			in := m.attentionOperands(t, n)
+			in[graph.AttentionQ] = m.constant(t, numeric.Range{}, 1, symbolic.Eval(in[graph.AttentionQ].Dims, nil)...)
+			m.add(fmt.Sprintf("attention_%s_constant_%v", t, n), m.layer(graph.Attention, graph.AttentionAttrs{Heads: n.heads, KVHeads: n.kvHeads}, in...), Tolerance{Real: 2e-5})
+		}
 	}
 }
 

@@ -69,12 +69,12 @@ func activated(list []kernels.Tactic) []kernels.Tactic {
 	return list
 }
 
-// takesConstants reports whether a tactic takes a constant for any input: one that moves or computes elements, and the product of two
-// activations, of which either may be constant matrices.
+// takesConstants reports whether a tactic takes a constant for any input: one that moves or computes elements, the product of two
+// activations, of which either may be constant matrices, and an attention, whose queries may be what a model has learnt.
 func takesConstants(t *kernels.Tactic) bool {
 	switch t.Op {
 	case graph.Pointwise, graph.Concat, graph.Gather, graph.Slice, graph.Expand, graph.Trilu, graph.ConstantOfShape,
-		graph.BitwiseAnd, graph.BitwiseOr, graph.BitwiseXor, graph.BitShift:
+		graph.BitwiseAnd, graph.BitwiseOr, graph.BitwiseXor, graph.BitShift, graph.Attention:
 		return true
 	}
 	return t.Op == graph.MatMul && strings.HasSuffix(t.Name, "_dynamic")
