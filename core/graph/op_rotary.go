@@ -12,6 +12,7 @@ type RotaryAttrs struct {
 	Heads       int  // of data that has them in the last axis
 	Size        int  // components of each head that are turned, the first ones; 0: all
 	Interleaved bool // component 2i is turned with 2i+1, not i with i+Size/2
+	Apart       bool // of Interleaved: the first components of all pairs are written in front of the second ones
 }
 
 // The inputs of a rotary embedding.
@@ -63,11 +64,43 @@ func exportRotary(e *Exporter) error {
 			inputs[i] = e.Step("Cast", Attributes{"to": numeric.F32}, inputs[i])
 		}
 	}
-	attrs := Attributes{"rotary_embedding_dim": a.Size, "interleaved": a.Interleaved}
+	if a.Apart {
+		places, err := a.placesApart(x)
+		if err != nil {
+			return err
+		}
+		inputs[RotaryX] = e.Step("Gather", Attributes{"axis": len(x.Dims) - 1}, inputs[RotaryX], e.list("components in halves", places))
+	}
+	attrs := Attributes{"rotary_embedding_dim": a.Size, "interleaved": a.Interleaved && !a.Apart}
 	if a.Heads > 0 {
 		attrs["num_heads"] = a.Heads
 	}
 	return e.NodeSince(23, "RotaryEmbedding", attrs, inputs...)
+}
+
+// placesApart returns which elements of x's last axis are those of the result before they are turned, where pairs are written apart.
+func (a RotaryAttrs) placesApart(x *Tensor) ([]int, error) {
+	n, ok := x.Dims[len(x.Dims)-1].IsConst()
+	if !ok {
+		return nil, fmt.Errorf("pairs of %s are written apart, and how many there are is not known", x.TypeString())
+	}
+	size := n
+	if len(x.Dims) == 3 {
+		size = n / max(1, a.Heads)
+	}
+	turned := a.Size
+	if turned == 0 {
+		turned = size
+	}
+	places := make([]int, n)
+	for i := range places {
+		head, c := i/size*size, i%size
+		if c < turned {
+			c = c%(turned/2)*2 + c/(turned/2)
+		}
+		places[i] = head + c
+	}
+	return places, nil
 }
 
 // ofAllItems returns input i as it is for each item of x, which is among the inputs.
@@ -92,6 +125,9 @@ func inferRotary(l *Layer) error {
 	turned := symbolic.Const(a.Size)
 	if a.Size == 0 {
 		turned = size
+	}
+	if a.Apart && !a.Interleaved {
+		return fmt.Errorf("pairs are written apart that are not side by side")
 	}
 	n, fixed := size.IsConst()
 	if t, ok := turned.IsConst(); a.Size < 0 || ok && t%2 != 0 || ok && fixed && t > n {
@@ -190,6 +226,9 @@ func (a RotaryAttrs) turn(y, x []float32, turned int, cos, sin []float32) {
 	for i := range turned / 2 {
 		p, q := i*first, i*first+second
 		u, v, c, s := float64(x[p]), float64(x[q]), float64(cos[i]), float64(sin[i])
+		if a.Apart {
+			p, q = i, i+turned/2
+		}
 		y[p], y[q] = float32(u*c-v*s), float32(u*s+v*c)
 	}
 }

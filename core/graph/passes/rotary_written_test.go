@@ -118,6 +118,11 @@ func TestRotaryAsWritten(t *testing.T) {
 			e, f := n.turnedPairs(parts[0], parts[1], n.weights("cos", -1, 1, s, d/2), n.weights("sin", -1, 1, s, d/2))
 			return n.output(n.join("Joined", e, f))
 		}},
+		{"neighbours-brought-into-halves", func(n *net) *graph.Network {
+			x := n.reshape("Pairs", n.input("x", b, h, s, d), b, h, s, d/2, 2)
+			x = n.reshape("Halves", n.transpose("Apart", x, 0, 1, 2, 4, 3), b, h, s, d)
+			return n.output(n.halves(x, n.twice("cos", s, d), n.twice("sin", s, d)))
+		}},
 		{"rest-behind-an-embedding", func(n *net) *graph.Network {
 			x := n.transpose("Transpose", n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), 0, 2, 1, 3)
 			u := n.add("Turned", graph.Rotary, graph.RotaryAttrs{}, n.cut("First", x, 0, d/2, 1), n.weights("cos", -1, 1, 1, s, d/4), n.weights("sin", -1, 1, 1, s, d/4))
@@ -154,10 +159,15 @@ func TestRotaryAsWritten(t *testing.T) {
 			y := n.add("Norm", graph.RMSNorm, graph.LayerNormAttrs{Axis: -1}, x, n.weights("scale", -1, 1, d))
 			return n.output(n.halves(y, n.twice("cos", s, d), n.twice("sin", s, d)), n.relu("Relu", x))
 		}},
-		{"components-change-places", func(n *net) *graph.Network {
+		{"neighbours-written-in-halves", func(n *net) *graph.Network {
 			x := n.input("x", b, s, h, d)
 			e, f := n.turnedPairs(n.cut("U", x, 0, d, 2), n.cut("V", x, 1, d, 2), n.weights("cos", -1, 1, s, 1, d/2), n.weights("sin", -1, 1, s, 1, d/2))
 			return n.output(n.join("Joined", e, f))
+		}},
+		{"components-change-places", func(n *net) *graph.Network {
+			x := n.input("x", b, s, h, d)
+			e, f := n.turnedPairs(n.cut("U", x, 0, d, 2), n.cut("V", x, 1, d, 2), n.weights("cos", -1, 1, s, 1, d/2), n.weights("sin", -1, 1, s, 1, d/2))
+			return n.output(n.join("Joined", f, e))
 		}},
 		{"angles-of-a-pair-differ", func(n *net) *graph.Network {
 			return n.output(n.halves(n.input("x", b, h, s, d), n.weights("cos", -1, 1, s, d), n.twice("sin", s, d)))

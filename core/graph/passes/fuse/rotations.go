@@ -40,14 +40,14 @@ func fuseRotation(r *pass.Rewrite, l *graph.Layer) bool {
 		if heads := []int{attrs.Heads, attrs.KVHeads}[i]; len(dims) == 3 && s.Heads != heads {
 			return c.Miss(pass.WrongShape, "%s turns %d heads, %s has %d", t.Name, s.Heads, l.Name, heads)
 		}
-		if s.Interleaved != p.Interleaved || t.Input(graph.RotaryPositions) != nil || t.Epilogue.Args > 0 {
+		if s.Interleaved != p.Interleaved || s.Apart != p.Apart || t.Input(graph.RotaryPositions) != nil || t.Epilogue.Args > 0 {
 			return c.Miss(pass.WrongAttribute, "%s and %s turn in different ways, or by positions", a.Name, b.Name)
 		}
 		if t.Inputs[graph.RotaryCos] != a.Inputs[graph.RotaryCos] || t.Inputs[graph.RotarySin] != a.Inputs[graph.RotarySin] {
 			return c.Miss(pass.WrongAttribute, "%s and %s turn by different angles", a.Name, b.Name)
 		}
 	}
-	attrs.Interleaved = p.Interleaved
+	attrs.Interleaved = p.Interleaved // products of queries and keys do not depend on the order of their components
 	inputs := make([]*graph.Tensor, graph.AttentionSin+1)
 	copy(inputs, l.OpInputs())
 	inputs[graph.AttentionQ], inputs[graph.AttentionK] = a.Inputs[graph.RotaryX], b.Inputs[graph.RotaryX]

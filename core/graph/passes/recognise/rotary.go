@@ -19,8 +19,8 @@ import (
 //	b = Mul(r, sin f32[1,1,S,D])
 //	y = Add(a, b)
 //
-// whatever layers bring the two components of a pair together: it follows where they go. Pairs may follow each other, angles have
-// a value for each pair or for each component, and components behind those that are turned may stay, also behind a
+// whatever layers bring the two components of a pair together: it follows where they go. Pairs may follow each other, also where
+// their components are in halves behind it, angles have a value for each pair or for each component, and components behind those that are turned may stay, also behind a
 // RotaryEmbedding. One whose heads have an axis of their own is moved before what cuts them, so that an attention behind it can
 // cut them itself.
 var Rotary = pass.Pass{
@@ -116,6 +116,13 @@ func (m *rotary) pairs(list []lane) bool {
 	if n < 2 || n%2 != 0 {
 		return false
 	}
+	if m.attrs.Apart = n > 2 && ofFirstPair(list[0]) && ofFirstPair(list[n/2]); m.attrs.Apart {
+		halves := list
+		list = slices.Clone(list)
+		for i := range n / 2 {
+			list[2*i], list[2*i+1] = halves[i], halves[n/2+i]
+		}
+	}
 	for i, l := range list[:n] {
 		if l[0].from != i {
 			l[0], l[1] = l[1], l[0]
@@ -136,6 +143,9 @@ func (m *rotary) pairs(list []lane) bool {
 	}
 	return true
 }
+
+// ofFirstPair reports whether a lane is made of the root's first two.
+func ofFirstPair(l lane) bool { return l[0].from+l[1].from == 1 }
 
 // pair takes two lanes as one pair.
 func (m *rotary) pair(list []lane, i, j int) {

@@ -6,22 +6,26 @@ import "github.com/trtui/trtui/kernels/cpu/internal/asm"
 type Rotation struct {
 	Size        int  // components of a head; those behind the pairs are copied
 	Interleaved bool // pairs lie side by side
+	Apart       bool // of Interleaved: their components are written in halves
 	halves      asm.RotaryKernel
 }
 
 // NewRotation returns the rotation of heads of a size for an instruction set.
 func NewRotation(size int, interleaved bool, isa asm.Features) Rotation {
-	return Rotation{size, interleaved, RotaryKernel(isa)}
+	return Rotation{Size: size, Interleaved: interleaved, halves: RotaryKernel(isa)}
 }
 
 // Turn turns so many heads that lie one behind the other, by as many angles as there are pairs in each. y and x do not overlap.
 func (r *Rotation) Turn(y, x, cos, sin []float32, heads int) {
 	y, x = y[:heads*r.Size], x[:heads*r.Size]
-	if !r.Interleaved {
+	switch {
+	case !r.Interleaved:
 		r.halves.Turn(y, x, cos, sin, r.Size, heads)
-		return
+	case r.Apart:
+		turnApart(y, x, cos, sin[:len(cos)], r.Size)
+	default:
+		turnNeighbours(y, x, cos, sin[:len(cos)], r.Size)
 	}
-	turnNeighbours(y, x, cos, sin[:len(cos)], r.Size)
 }
 
 // turnNeighbours turns the pairs of heads of a size that lie side by side.
@@ -36,5 +40,17 @@ func turnNeighbours(y, x, cos, sin []float32, size int) {
 			copy(q[n:], p[n:])
 		}
 		x, y = x[size:], y[size:]
+	}
+}
+
+// turnApart turns the pairs of heads of a size that lie side by side, and writes their first components in front of the second ones.
+func turnApart(y, x, cos, sin []float32, size int) {
+	for n := len(cos); len(x) >= size && size > 0; x, y = x[size:], y[size:] {
+		p, q, r := x[:2*n], y[:n], y[n:2*n]
+		for j, c := range cos {
+			a, b, s := p[2*j], p[2*j+1], sin[j]
+			q[j], r[j] = float32(a*c)-float32(b*s), float32(a*s)+float32(b*c)
+		}
+		copy(y[2*n:size], x[2*n:size])
 	}
 }

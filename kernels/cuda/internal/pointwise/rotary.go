@@ -71,8 +71,13 @@ func emitRotary(b kernels.Binding) (*emit.Work, error) {
 	one := func(s emit.Storage, at ptx.Uint) ptx.Float { return s.LoadOne(k, k.Offset(s.Base, at, s.Type.Size())) }
 	value := k.VarF(one(x, index))
 	k.If(k.Lt(component, ptx.U(s.Turned)), func() {
-		pair, second, apart := rotaryPair(k, component, s.Turned/2, a.Interleaved)
-		other := one(x, k.Select(second, k.Sub(index, apart), k.Add(index, apart)))
+		pair, second, apart := rotaryPair(k, component, s.Turned/2, a.Interleaved && !a.Apart)
+		own := index
+		if a.Apart {
+			own, apart = k.Add(k.Sub(index, component), k.Mad(pair, ptx.U(2), k.Select(second, ptx.U(1), ptx.U(0)))), ptx.U(1)
+			k.SetF(value, one(x, own))
+		}
+		other := one(x, k.Select(second, k.Sub(own, apart), k.Add(own, apart)))
 		at := k.Mad(place, ptx.U(s.Turned/2), pair)
 		of := k.MulF(other, one(sin, at))
 		k.SetF(value, k.Fma(value, one(cos, at), k.SelectF(second, of, k.NegF(of))))
