@@ -41,6 +41,7 @@ const (
 	AttentionKVLengths // optional, without a past: how many of the keys are there, I64 [B]
 	AttentionCos       // optional, with AttentionSin: queries and keys, not those of the past, are turned first: see [Rotary]
 	AttentionSin       // [B,S,D/2]; a B of 1 serves all items
+	AttentionSinks     // optional: a score of each head beside those of its keys, of no value, [Heads]
 )
 
 // Attention is y = softmax(cap(scale * q kT) + mask) v, for each head. Each of q, k and v has its heads in an axis of their
@@ -48,6 +49,9 @@ const (
 // each serves as many heads of queries that follow each other. Outputs 1 and 2 are the keys and values with the past in front,
 // [B,KVHeads,P+Skv,D], and output 3 the scores, [B,Heads,Sq,P+Skv]. A query whose mask, window and place leave no key gets
 // zeros. The place of query i is i + P, or i + (number of keys that are there) - Sq.
+//
+// A sink takes its share of each row of its head: the weights of the keys are softmax([scores, sink]) without the last, so that a
+// query that sees no key gets zeros.
 //
 // The softmax is computed in F32 at least, whatever ONNX's softmax_precision. A mask may be shorter than the keys: those behind
 // its end are not seen.
@@ -168,6 +172,9 @@ func inferAttention(l *Layer) error {
 	if err := l.checkAttentionMask(n, all); err != nil {
 		return err
 	}
+	if err := l.checkAttentionSinks(n); err != nil {
+		return err
+	}
 	if t := l.Input(AttentionKVLengths); t != nil {
 		if t.Type != numeric.I64 || len(t.Dims) != 1 || conflict(t.Dims[0], n.batch) || !n.past.Is(0) {
 			return fmt.Errorf("input %d is %s, want the number of keys of each item, i64[%s], and no past", AttentionKVLengths, t.TypeString(), n.batch)
@@ -213,6 +220,17 @@ func (l *Layer) checkAttentionAngles(n attentionDims) error {
 		return fmt.Errorf("cosines %s and sines %s differ in shape", c.TypeString(), s.TypeString())
 	}
 	return nil
+}
+
+func (l *Layer) checkAttentionSinks(n attentionDims) error {
+	if l.Input(AttentionSinks) == nil {
+		return nil
+	}
+	t, err := l.needReal(AttentionSinks)
+	if err == nil && (len(t.Dims) != 1 || conflict(t.Dims[0], n.heads)) {
+		err = fmt.Errorf("input %d is %s, want a sink for each of %s heads", AttentionSinks, t.TypeString(), n.heads)
+	}
+	return err
 }
 
 func (l *Layer) checkAttentionMask(n attentionDims, all symbolic.Dim) error {
@@ -284,52 +302,4 @@ func importAttention(n *Node) (any, []*Tensor, error) {
 		}
 	}
 	return a, n.Inputs, nil
-}
-
-// exportAttention brings keys and values into the form that queries have, since ONNX wants one for all.
-func exportAttention(e *Exporter) error {
-	l := e.Layer
-	a, since, inputs := l.Attrs.(AttentionAttrs), 23, e.Inputs()
-	if l.Input(AttentionCos) != nil {
-		for i, heads := range []int{a.Heads, a.KVHeads} {
-			turn := Attributes{"interleaved": a.Interleaved}
-			if len(l.Inputs[i].Dims) == 3 {
-				turn["num_heads"] = heads
-			}
-			inputs[i] = e.Step("RotaryEmbedding", turn, inputs[i], e.ofAllItems(l.Inputs[i], AttentionCos, inputs), e.ofAllItems(l.Inputs[i], AttentionSin, inputs))
-		}
-		inputs = inputs[:AttentionCos]
-	}
-	rank := len(l.Inputs[AttentionQ].Dims)
-	for _, i := range []int{AttentionK, AttentionV} {
-		switch have := len(l.Inputs[i].Dims); {
-		case have == rank:
-		case rank == 3:
-			rows := e.Step("Transpose", Attributes{"perm": []int{0, 2, 1, 3}}, inputs[i])
-			inputs[i] = e.Step("Reshape", nil, rows, e.list("heads in the last axis", []int{0, 0, -1}))
-		default:
-			split := e.Step("Reshape", nil, inputs[i], e.list("heads", []int{0, 0, a.KVHeads, -1}))
-			inputs[i] = e.Step("Transpose", Attributes{"perm": []int{0, 2, 1, 3}}, split)
-		}
-	}
-	attrs := Attributes{"softcap": a.Softcap, "is_causal": a.Causal, "qk_matmul_output_mode": int(a.Scores)}
-	if a.Scale != 0 {
-		attrs["scale"] = a.Scale
-	}
-	if rank == 3 {
-		n, err := l.attentionDims()
-		if err != nil {
-			return err
-		}
-		kv, _ := n.kvHeads.IsConst()
-		attrs["q_num_heads"], attrs["kv_num_heads"] = a.Heads, kv
-	}
-	if l.Input(AttentionKVLengths) != nil {
-		since = 24
-	}
-	if a.Left > 0 || a.Right > 0 {
-		since = 25
-		attrs["left_window_size"], attrs["right_window_size"] = a.Left-1, a.Right-1
-	}
-	return e.NodeSince(since, "Attention", attrs, inputs...)
 }

@@ -83,6 +83,9 @@ func (l *Layer) attentionMaskText() string {
 	if l.Input(AttentionKVLengths) != nil {
 		also("lengths of keys by item")
 	}
+	if l.Input(AttentionSinks) != nil {
+		also("a sink for each head")
+	}
 	if text == "" {
 		return "none: every query sees every key"
 	}

@@ -111,6 +111,9 @@ func evalAttention(l *Layer, in, out []numeric.Value) error {
 			e.mask.real = in[AttentionMask].F32()
 		}
 	}
+	if given(AttentionSinks) {
+		e.sinks = in[AttentionSinks].F32()
+	}
 	for i := 1; i < len(out) && i < 3; i++ {
 		presentRows([]attendedRows{k, v}[i-1], out[i], batch, kvHeads)
 	}
@@ -164,8 +167,9 @@ type attentionEval struct {
 	q, y         attendedOperand
 	k, v         attendedRows
 	mask         *attendedMask
-	share        int // heads of queries that share one of keys
-	keys, offset int // that are there in this item, and in front of its first query
+	sinks        []float32 // by head; nil for none
+	share        int       // heads of queries that share one of keys
+	keys, offset int       // that are there in this item, and in front of its first query
 
 	scores []float64 // of the stage that is kept
 }
@@ -194,6 +198,10 @@ func (e *attentionEval) query(b, h, i int) {
 		top = max(top, all[j])
 	}
 	sum := 0.0
+	if e.sinks != nil {
+		top = max(top, float64(e.sinks[h]))
+		sum = math.Exp(float64(e.sinks[h]) - top)
+	}
 	for j := range all {
 		all[j] = math.Exp(all[j] - top)
 		sum += all[j]

@@ -92,6 +92,7 @@ func Layers() []Case {
 	m.tuples()
 	m.strings()
 	m.images()
+	m.sunkAttentions()
 	return m.cases
 }
 

@@ -50,6 +50,27 @@ func (m *maker) attentions() {
 	}
 }
 
+// sunkAttentions have a score of each head beside those of its keys, far above, among and far below them.
+func (m *maker) sunkAttentions() {
+	for i, t := range []numeric.DataType{numeric.F32, numeric.F16} {
+		for _, n := range []attention{{1, 1, 1, 1, 1, 1, 1, true}, {2, 4, 2, 7, 9, 16, 24, true}, {1, 3, 1, 33, 17, 20, 20, false}, {1, 4, 1, 1, 700, 32, 32, false}, {1, 1, 1, 17, 70, 64, 64, i == 0}} {
+			for k, a := range []graph.AttentionAttrs{{}, {Causal: true}, {Left: 3, Softcap: 0.8}} {
+				a.Heads, a.KVHeads = n.heads, n.kvHeads
+				in := append(m.attentionOperands(t, n), make([]*graph.Tensor, graph.AttentionSinks+1-3)...)
+				if k == 1 {
+					in[graph.AttentionMask] = m.tensor(numeric.F32, numeric.Range{}, n.batch, 1, 1, n.keys)
+				}
+				sinks := numeric.NewValue(numeric.F32, n.heads)
+				for h := range sinks.F32() {
+					sinks.F32()[h] = []float32{0.3, -200, 3, 200}[h]
+				}
+				in[graph.AttentionSinks] = &graph.Tensor{Name: "sinks", Type: numeric.F32, Dims: symbolic.Shape(n.heads), Weights: sinks.Data}
+				m.add(fmt.Sprintf("attention_sinks_%s_%v_%v", t, n, a), m.layer(graph.Attention, a, in...), Tolerance{Real: 2e-5})
+			}
+		}
+	}
+}
+
 // turnedAttentions turn queries and keys first, by angles of each item and of all, beside those of the past.
 func (m *maker) turnedAttentions() {
 	for _, t := range []numeric.DataType{numeric.F32, numeric.F16} {

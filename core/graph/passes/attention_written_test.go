@@ -93,6 +93,19 @@ func (n *net) hidden(w written, s *graph.Tensor) *graph.Tensor {
 	return s
 }
 
+// sunk is an attention with causal scores that have sinks beside them, of 4 heads and so many values.
+func (n *net) sunk(sinks *graph.Tensor, values int) *graph.Tensor {
+	q, k, v := n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries), n.input("v", 2, 4, values, headSize)
+	s := n.hidden(written{scale: 2, causal: float32(math.Inf(-1))}, n.add("QK", graph.MatMul, nil, q, k))
+	s = n.add("Joined_sinks", graph.Concat, graph.ConcatAttrs{Axis: 3}, s, sinks)
+	high := n.add("Highest", graph.ReduceMax, graph.ReduceAttrs{Axes: []int{-1}, KeepDims: true}, s)
+	p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.binary("Shifted", elementwise.Sub, s, high))
+	if values == queries {
+		p = n.cut("Dropped", p, 0, -1, 1)
+	}
+	return n.add("PV", graph.MatMul, nil, p, v)
+}
+
 func TestAttentionAsWritten(t *testing.T) {
 	of := func(w written) func(n *net) *graph.Network {
 		return func(n *net) *graph.Network { return n.output(n.attention(w)) }
@@ -110,6 +123,24 @@ func TestAttentionAsWritten(t *testing.T) {
 		{"not-joined", of(written{heads: 2, kvHeads: 2, unjoined: true})},
 		{"no-triangle", of(written{heads: 2, kvHeads: 2, causal: -5})},
 		{"mask-before-scale", of(written{heads: 2, kvHeads: 2, scale: 2, mask: true, first: true})},
+		{"sinks", func(n *net) *graph.Network {
+			return n.output(n.sunk(n.add("Spread", graph.Expand, nil, n.weights("sinks", -1, 1, 1, 4, 1, 1), n.ints(2, 4, queries, 1)), queries))
+		}},
+		{"sinks-folded", func(n *net) *graph.Network {
+			own, all := n.weights("own", -1, 1, 4), n.weights("sinks", 0, 1, 2, 4, queries, 1)
+			v, _ := own.Const()
+			w, _ := all.Const()
+			for i := range w.F32() {
+				w.F32()[i] = v.F32()[i/queries%4]
+			}
+			return n.output(n.sunk(all, queries))
+		}},
+		{"sinks-of-rows", func(n *net) *graph.Network {
+			return n.output(n.sunk(n.weights("sinks", -1, 1, 2, 4, queries, 1), queries))
+		}},
+		{"sinks-with-values", func(n *net) *graph.Network {
+			return n.output(n.sunk(n.weights("sinks", -1, 1, 2, 4, queries, 1), queries+1))
+		}},
 		{"weights-are-used", func(n *net) *graph.Network {
 			y := n.attention(written{heads: 2, kvHeads: 2})
 			return n.output(y, n.elt("Exp", elementwise.Exp, nil, n.Layer("Softmax").Outputs[0]))

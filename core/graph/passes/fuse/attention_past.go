@@ -1,6 +1,8 @@
 package fuse
 
 import (
+	"slices"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
 )
@@ -44,11 +46,11 @@ func takePast(r *pass.Rewrite, l *graph.Layer) bool {
 			return c.Miss(pass.WrongShape, "%s does not join two tensors of [batch, heads, places, size] by their places", t.Name)
 		}
 	}
-	inputs := make([]*graph.Tensor, graph.AttentionPastV+1)
+	inputs := make([]*graph.Tensor, max(graph.AttentionPastV+1, len(l.OpInputs())))
 	copy(inputs, l.OpInputs())
 	inputs[graph.AttentionPastK], inputs[graph.AttentionK] = a.Inputs[0], a.Inputs[1]
 	inputs[graph.AttentionPastV], inputs[graph.AttentionV] = b.Inputs[0], b.Inputs[1]
-	by := &graph.Layer{Name: l.Name, Op: graph.Attention, Attrs: attrs, Inputs: append(inputs, l.EpilogueInputs()...), Outputs: l.Outputs, Epilogue: l.Epilogue, From: c.Members}
+	by := &graph.Layer{Name: l.Name, Op: graph.Attention, Attrs: attrs, Inputs: slices.Concat(inputs, l.EpilogueInputs()), Outputs: l.Outputs, Epilogue: l.Epilogue, From: c.Members}
 	trial := &graph.Layer{Name: l.Name, Op: graph.Attention, Attrs: attrs, Inputs: inputs, Outputs: []*graph.Tensor{{Name: "y"}}}
 	if err := trial.Infer(); err != nil {
 		return c.Miss(pass.WrongShape, "%v", err)

@@ -1,6 +1,8 @@
 package fuse
 
 import (
+	"slices"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
 )
@@ -48,13 +50,12 @@ func fuseRotation(r *pass.Rewrite, l *graph.Layer) bool {
 		}
 	}
 	attrs.Interleaved = p.Interleaved // products of queries and keys do not depend on the order of their components
-	inputs := make([]*graph.Tensor, graph.AttentionSin+1)
+	inputs := make([]*graph.Tensor, max(graph.AttentionSin+1, len(l.OpInputs())))
 	copy(inputs, l.OpInputs())
 	inputs[graph.AttentionQ], inputs[graph.AttentionK] = a.Inputs[graph.RotaryX], b.Inputs[graph.RotaryX]
 	inputs[graph.AttentionCos], inputs[graph.AttentionSin] = a.Inputs[graph.RotaryCos], a.Inputs[graph.RotarySin]
-	inputs = append(inputs, l.EpilogueInputs()...)
-	by := &graph.Layer{Name: l.Name, Op: graph.Attention, Attrs: attrs, Inputs: inputs, Outputs: l.Outputs, Epilogue: l.Epilogue, From: c.Members}
-	trial := &graph.Layer{Name: l.Name, Op: graph.Attention, Attrs: attrs, Inputs: inputs[:graph.AttentionSin+1]}
+	by := &graph.Layer{Name: l.Name, Op: graph.Attention, Attrs: attrs, Inputs: slices.Concat(inputs, l.EpilogueInputs()), Outputs: l.Outputs, Epilogue: l.Epilogue, From: c.Members}
+	trial := &graph.Layer{Name: l.Name, Op: graph.Attention, Attrs: attrs, Inputs: inputs}
 	for range l.Outputs {
 		trial.Outputs = append(trial.Outputs, &graph.Tensor{Name: "y"})
 	}

@@ -52,6 +52,7 @@ type attention struct {
 	scale, softcap  float64
 	factors         []*graph.Layer // that multiply or divide the scores by one number a row
 	squashed        bool           // a tanh has been met
+	sinks           *sinks         // nil for none
 	masks           []mask
 	reshaped        *graph.Layer // that gives the scores other rows
 	fault           string       // what keeps the scores from being those of an attention
@@ -74,9 +75,11 @@ func recogniseAttention(r *pass.Rewrite, l *graph.Layer) bool {
 	switch {
 	case s.Log || s.Axis != -1 && s.Axis != last:
 		return c.Miss(pass.WrongAttribute, "the softmax is not over the keys")
+	case a.sinks != nil && !a.sinks.dropped:
+		return c.Miss(pass.WrongAttribute, "the weights of the sinks %s have values", a.sinks.joined.Inputs[1].Name)
 	case a.fault != "":
 		return c.Miss(pass.WrongAttribute, "%s", a.fault)
-	case !keepsMatrices(a.scores.Outputs[0].Dims, l.Inputs[0].Dims):
+	case !keepsMatrices(a.beside(l.Inputs[0].Dims), a.scores.Outputs[0].Dims):
 		return c.Miss(pass.WrongAttribute, "the scores are reshaped before the softmax, by %s", a.reshaped.Name)
 	case !a.scalesRows():
 		return c.Miss(pass.WrongAttribute, "the scores are scaled row by row in another shape, by %s", a.factors[0].Name)
@@ -92,6 +95,9 @@ func recogniseAttention(r *pass.Rewrite, l *graph.Layer) bool {
 	if !ok {
 		return c.Miss(pass.WrongShape, "%s, %s and %s do not have the shapes of queries, keys and values",
 			a.scores.Inputs[0], a.scores.Inputs[1], a.product.Inputs[1])
+	}
+	if !a.sink(c, h) {
+		return false
 	}
 	by, ok := a.layer(c, h)
 	if !ok || !c.Has(by) || !c.Enabled() {
@@ -127,6 +133,12 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 		return a.through(l, x, func() {})
 	case l.Op.Memory == graph.Viewed:
 		return a.through(l, x, func() { a.reshaped = l })
+	}
+	if l.Op == graph.Concat {
+		return a.joined(l)
+	}
+	if x, highest := shifted(l); x != nil {
+		return a.through(l, x, func() { a.take(highest) })
 	}
 	if x, factor, ok := scaling(l); ok {
 		return a.through(l, x, func() { a.multiply(factor) })
@@ -181,12 +193,18 @@ func (a *attention) masked(l *graph.Layer, x *graph.Tensor, m mask) *graph.Layer
 		return nil
 	}
 	m.dims = x.Dims
-	return a.through(l, x, func() { a.masks = append(a.masks, m) })
+	return a.through(l, x, func() {
+		if a.masks = append(a.masks, m); a.sinks != nil {
+			a.fault = "scores are masked with their sinks"
+		}
+	})
 }
 
 // multiply notes a factor of the scores, which may be that of a tanh.
 func (a *attention) multiply(factor float64) {
 	switch {
+	case a.sinks != nil:
+		a.fault = "scores are scaled with their sinks"
 	case len(a.masks) > 0:
 		a.fault = "the masked scores are scaled"
 	case a.squashed && a.softcap == 0 && factor > 0:
@@ -200,7 +218,7 @@ func (a *attention) multiply(factor float64) {
 
 // multiplyRows notes that l multiplies or divides the scores by a number for each row.
 func (a *attention) multiplyRows(l *graph.Layer) {
-	if a.squashed || len(a.masks) > 0 {
+	if a.squashed || len(a.masks) > 0 || a.sinks != nil {
 		a.fault = "the masked scores are scaled"
 	}
 	a.factors = append(a.factors, l)
@@ -228,7 +246,7 @@ func (a *attention) queries() *graph.Tensor {
 }
 
 func (a *attention) squash() {
-	if a.squashed || len(a.masks) > 0 {
+	if a.squashed || len(a.masks) > 0 || a.sinks != nil {
 		a.fault = "the masked scores go through a tanh"
 	}
 	a.squashed = true
@@ -250,7 +268,7 @@ func (a *attention) after(t *graph.Tensor) *graph.Layer {
 		}
 		var next *graph.Layer
 		for _, u := range t.Users {
-			fits := u.Op == graph.Cast && match.IsFloat(u.Outputs[0]) || u.Op.Memory == graph.Viewed && keepsMatrices(t.Dims, u.Outputs[0].Dims) || u.Op == graph.MatMul
+			fits := u.Op == graph.Cast && match.IsFloat(u.Outputs[0]) || a.dropsSinks(u) || u.Op.Memory == graph.Viewed && keepsMatrices(t.Dims, u.Outputs[0].Dims) || u.Op == graph.MatMul
 			if fits && len(u.Outputs) == 1 && u.Inputs[0] == t && u.Epilogue.Args == 0 {
 				next = u
 				break
@@ -310,6 +328,10 @@ func (a *attention) layer(c *pass.Candidate, h operands) (*graph.Layer, bool) {
 	if attrs.Causal = causal; m != nil {
 		inputs = append(inputs, m)
 	}
+	if a.sinks != nil {
+		inputs = append(inputs, make([]*graph.Tensor, graph.AttentionSinks+1-len(inputs))...)
+		inputs[graph.AttentionSinks] = a.sinks.heads
+	}
 	return a.of(c, h, attrs, inputs)
 }
 
@@ -341,6 +363,9 @@ func (a *attention) of(c *pass.Candidate, h operands, attrs graph.AttentionAttrs
 // put makes the attention compute the result in place of its parts.
 func (a *attention) put(c *pass.Candidate, h operands, by *graph.Layer) {
 	gone := slices.Clone(a.inner)
+	if a.sinks != nil {
+		gone = append(gone, a.sinks.layers...)
+	}
 	for _, f := range []form{h.y, h.q, h.k, h.v} {
 		for _, l := range f.layers {
 			if !slices.Contains(gone, l) {

@@ -230,6 +230,7 @@ type view struct {
 	mask, maskRow int // where the mask of the first row begins, and the elements between rows
 	place         int // of the first row
 	from          int // the key of the first column
+	head          int // of the queries of the first row
 }
 
 // softmax turns rows of scores into shares of what was seen up to now; see asm.AttendCall.
@@ -257,19 +258,34 @@ func (a *Attention) softmax(c *Call, s *scratch, call asm.AttendCall, at view) {
 	a.attend.Softmax(call)
 }
 
-// finish divides rows of sums by those of their shares. A row whose place and mask leave it no key becomes zeros.
-func (a *Attention) finish(c *Call, s *scratch, y []float32, yRow int, sum []float32, at view, keys int) {
+// finish divides rows of sums by those of their shares, of which high are the maxima. A row whose place and mask leave it no key
+// becomes zeros.
+func (a *Attention) finish(c *Call, s *scratch, y []float32, yRow int, high, sum []float32, at view, keys int) {
 	for i, total := range sum {
-		if s.factor[i] = 1 / total; total != 0 {
+		if total != 0 {
+			if a.Sunk {
+				total += a.sunk(c.Sinks[at.head+i*a.rows.head], high[i])
+			}
+			s.factor[i] = 1 / total
 			continue
 		}
 		from, to := a.seen(at.place+i*a.rows.step, keys)
-		if s.factor[i] = float32(math.NaN()); !a.anySeen(c, at.mask+i*at.maskRow, from, to) {
+		switch {
+		case !a.anySeen(c, at.mask+i*at.maskRow, from, to):
 			s.factor[i] = 0
 			clear(y[i*yRow:][:a.ValueSize])
+		case a.Sunk: // which has all
+			s.factor[i] = 0
+		default:
+			s.factor[i] = float32(math.NaN())
 		}
 	}
 	a.attend.Scale(y, yRow, a.ValueSize, s.factor[:len(sum)])
+}
+
+// sunk returns the share of a sink beside those of scores whose maximum is high.
+func (a *Attention) sunk(sink, high float32) float32 {
+	return float32(math.Exp(float64(sink) - float64(a.gain)*float64(high)))
 }
 
 // finite reports whether elements have a sum: what is not seen counts for nothing only where it is a number.

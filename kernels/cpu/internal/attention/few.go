@@ -50,7 +50,7 @@ func (r *run) fewUnit(u, worker int) {
 			if chunks == 1 {
 				y := r.output(t, batch, head)
 				r.attendFew(&s, t, batch, head, &k, &v, y, a.rows.y[1], s.high, s.sum)
-				a.finish(&r.call, &s, y, a.rows.y[1], s.sum[:t.rows], r.viewOf(t, batch, head, 0), keys)
+				a.finish(&r.call, &s, y, a.rows.y[1], s.high, s.sum[:t.rows], r.viewOf(t, batch, head, 0), keys)
 				continue
 			}
 			p, i := r.part(at, chunk), set*a.rows.rows+row
@@ -133,7 +133,7 @@ func (r *run) combine(u, worker int) {
 		a.vec.Unary(asm.Affine, weights, weights, 1, -most)
 		a.vec.Unary(asm.Affine, weights, weights, a.gain, 0)
 		a.vec.ExpSum(weights, weights, 0)
-		s.sum[0] = 0
+		s.high[0], s.sum[0] = most, 0
 		for i, w := range weights {
 			s.sum[0] += w * r.part(u, i).sum[row]
 		}
@@ -142,6 +142,6 @@ func (r *run) combine(u, worker int) {
 		y := r.output(t, batch, head)
 		a.attend.Mix(asm.RowsCall{Out: y, Rows: 1, In: weights, N: chunks, Columns: a.ValueSize,
 			Keys: r.call.Workspace[r.room.parts+u*chunks*a.partial()+row*a.ValueSize:], KeyStride: a.partial()})
-		a.finish(&r.call, &s, y, a.rows.y[1], s.sum[:1], r.viewOf(t, batch, head, 0), keys)
+		a.finish(&r.call, &s, y, a.rows.y[1], s.high, s.sum[:1], r.viewOf(t, batch, head, 0), keys)
 	}
 }

@@ -22,6 +22,7 @@ type Shape struct {
 	Reach, Back     int  // query i, at place p, sees the keys before p+Reach and behind p-Back; 0: all
 	Counted         bool // each batch has a number of keys of its own; its last query is at the place of the last of them
 	Masked          bool
+	Sunk            bool // each head of queries has a score beside those of the keys, of no value
 	Mask            Mask
 
 	Q, K, V, Y         Strides
@@ -35,6 +36,7 @@ type Shape struct {
 type rows struct {
 	sets, rows int
 	q, y, mask [2]int // elements between sets, and between rows
+	head       int    // heads between rows
 	step       int    // places between rows
 	grow       int    // how many more keys each further row sees
 }
@@ -43,7 +45,7 @@ func (s *Shape) group() int { return s.Heads / s.KVHeads }
 
 func (s *Shape) rowsOf() rows {
 	if s.Queries == 1 {
-		return rows{sets: 1, rows: s.group(), q: [2]int{0, s.Q.Head}, y: [2]int{0, s.Y.Head}, mask: [2]int{0, s.Mask.Head}}
+		return rows{sets: 1, rows: s.group(), q: [2]int{0, s.Q.Head}, y: [2]int{0, s.Y.Head}, mask: [2]int{0, s.Mask.Head}, head: 1}
 	}
 	r := rows{sets: s.group(), rows: s.Queries, step: 1,
 		q: [2]int{s.Q.Head, s.Q.Row}, y: [2]int{s.Y.Head, s.Y.Row}, mask: [2]int{s.Mask.Head, s.Mask.Row}}
@@ -102,6 +104,7 @@ type Call struct {
 	Mask               []float32
 	Bools              []byte
 	Counts             []int64
+	Sinks              []float32
 	Y                  []float32
 	PresentK, PresentV []float32
 	Workspace          []float32 // as many as Attention.Workspace says

@@ -105,7 +105,7 @@ func shapeOf(b kernels.Binding) (Shape, error) {
 	if s.Scale == 0 {
 		s.Scale = float32(1 / math.Sqrt(float64(s.Size)))
 	}
-	s.Counted = given(b, graph.AttentionKVLengths)
+	s.Counted, s.Sunk = given(b, graph.AttentionKVLengths), given(b, graph.AttentionSinks)
 	s.Q, s.K, s.V, s.Y = stridesOf(q, s.Heads), stridesOf(k, s.KVHeads), stridesOf(v, s.KVHeads), stridesOf(b.Out[0], s.Heads)
 	if s.WriteK = len(b.Out) > 1; s.WriteK {
 		s.PresentK = stridesOf(b.Out[1], 0)
@@ -151,7 +151,7 @@ type kernel struct {
 	*Attention
 	turning *turning
 	program *programs.Program
-	consts  [graph.AttentionSin + 1][]byte
+	consts  [graph.AttentionSinks + 1][]byte
 }
 
 func bind(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
@@ -197,6 +197,9 @@ func (k *kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem
 	}
 	if k.Counted {
 		call.Counts = numeric.View[int64](bytes(graph.AttentionKVLengths))
+	}
+	if k.Sunk {
+		call.Sinks = floats(graph.AttentionSinks)
 	}
 	if k.WriteK {
 		call.PresentK = numeric.View[float32](out[1].Host)

@@ -80,7 +80,7 @@ func boundBytes(b kernels.Binding, isa asm.Features, workers int) (*Bytes, error
 // bytesKernel is an attention of bytes bound to a layer.
 type bytesKernel struct {
 	*Bytes
-	consts [graph.AttentionSin + 1][]byte
+	consts [graph.AttentionSinks + 1][]byte
 	calls  sync.Pool
 }
 

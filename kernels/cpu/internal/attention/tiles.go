@@ -81,7 +81,7 @@ func (r *run) output(t tile, batch, head int) []float32 {
 func (r *Attention) viewOf(t tile, batch, head, from int) view {
 	m := &r.Mask
 	at := batch*m.Batch + head*r.group()*m.Head + t.set*r.rows.mask[0] + t.row*r.rows.mask[1]
-	return view{mask: at, maskRow: r.rows.mask[1], place: t.place, from: from}
+	return view{mask: at, maskRow: r.rows.mask[1], place: t.place, from: from, head: head*r.group() + t.set + t.row*r.rows.head}
 }
 
 // attendTile lets a tile see a block.
@@ -119,7 +119,7 @@ func (r *run) end(s *scratch, t tile, batch, head, keys int, unseen bool) {
 		}
 		return
 	}
-	r.finish(&r.call, s, y, yRow, s.sum[t.state:][:t.rows], r.viewOf(t, batch, head, 0), keys)
+	r.finish(&r.call, s, y, yRow, s.high[t.state:], s.sum[t.state:][:t.rows], r.viewOf(t, batch, head, 0), keys)
 }
 
 var zeros [2 * work.Lanes]float32

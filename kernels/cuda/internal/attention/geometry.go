@@ -145,6 +145,9 @@ func (p *problem) options(b kernels.Binding) error {
 	if b.Layer.Input(graph.AttentionCos) != nil {
 		return fmt.Errorf("queries and keys are to be turned, which the kernel does not")
 	}
+	if b.Layer.Input(graph.AttentionSinks) != nil {
+		return fmt.Errorf("heads have sinks, which the kernel does not weigh")
+	}
 	if b.Layer.Input(graph.AttentionKVLengths) != nil {
 		p.counts = graph.AttentionKVLengths
 	}
