@@ -123,6 +123,17 @@ func TestAttentionAsWritten(t *testing.T) {
 		{"not-joined", of(written{heads: 2, kvHeads: 2, unjoined: true})},
 		{"no-triangle", of(written{heads: 2, kvHeads: 2, causal: -5})},
 		{"mask-before-scale", of(written{heads: 2, kvHeads: 2, scale: 2, mask: true, first: true})},
+		{"shapes-of-the-weights", func(n *net) *graph.Network {
+			q, k, v := n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries), n.input("v", 2, 4, queries, headSize)
+			p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.add("QK", graph.MatMul, nil, q, k))
+			dims := n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.I64}, n.add("Shape", graph.ShapeOf, graph.ShapeAttrs{End: 4}, p))
+			return n.output(n.add("PV", graph.MatMul, nil, n.add("Reshape", graph.Reshape, graph.ReshapeAttrs{}, p, dims), v))
+		}},
+		{"shapes-of-the-weights-are-used", func(n *net) *graph.Network {
+			q, k, v := n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries), n.input("v", 2, 4, queries, headSize)
+			p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.add("QK", graph.MatMul, nil, q, k))
+			return n.output(n.add("PV", graph.MatMul, nil, p, v), n.add("Shape", graph.ShapeOf, graph.ShapeAttrs{End: 4}, p))
+		}},
 		{"sinks", func(n *net) *graph.Network {
 			return n.output(n.sunk(n.add("Spread", graph.Expand, nil, n.weights("sinks", -1, 1, 1, 4, 1, 1), n.ints(2, 4, queries, 1)), queries))
 		}},

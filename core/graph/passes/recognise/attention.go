@@ -68,6 +68,7 @@ func recogniseAttention(r *pass.Rewrite, l *graph.Layer) bool {
 	if a.product = a.after(l.Outputs[0]); a.product == nil {
 		return false
 	}
+	a.inner = append(a.inner, a.measuring()...)
 	c := r.Candidate("attention", a.inner...)
 	rank := len(a.scores.Outputs[0].Dims)
 	s := l.Attrs.(graph.SoftmaxAttrs)
