@@ -42,6 +42,23 @@ func TestPartHeads(t *testing.T) {
 			}
 			return n.output(slice("1", 0, 4), slice("2", 4, 8), slice("3", -4, 12))
 		}},
+		{"parts-before-heads", func(n *net) *graph.Network { // as exporters write unbind
+			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 5, 8), n.weights("w", -1, 1, 8, 24))
+			h := n.reshape("Reshape", p, 2, 5, 3, 2, 4)
+			part := func(name string, at int) *graph.Tensor {
+				x := n.add("Slice_"+name, graph.Slice, graph.SliceAttrs{Starts: []int{at}, Ends: []int{at + 1}, Axes: []int{2}}, h)
+				return n.transpose("Transpose_"+name, n.add("Squeeze_"+name, graph.Squeeze, graph.SqueezeAttrs{Axes: []int{2}}, x), 0, 2, 1, 3)
+			}
+			return n.output(part("1", 0), part("2", 1), part("3", 2))
+		}},
+		{"parts-before-heads-turned", func(n *net) *graph.Network {
+			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 5, 8), n.weights("w", -1, 1, 8, 24))
+			h := n.transpose("Transpose", n.reshape("Reshape", n.binary("Add", elementwise.Add, n.weights("b", -1, 1, 24), p), 2, 5, 3, 2, 4), 2, 0, 3, 1, 4)
+			part := func(name string, at int64) *graph.Tensor {
+				return n.add(name, graph.Gather, graph.GatherAttrs{}, h, n.AddConst(name+"_i", numeric.Values(numeric.I64, []int64{at})))
+			}
+			return n.output(n.relu("Relu_1", part("Gather_1", 0)), n.relu("Relu_2", part("Gather_2", 1)), n.relu("Relu_3", part("Gather_3", 2)))
+		}},
 		{"halves", func(n *net) *graph.Network {
 			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 5, 8), n.weights("w", -1, 1, 8, 16))
 			y := parts(n, n.reshape("Reshape", p, 2, 5, 2, 8), 3, 2)

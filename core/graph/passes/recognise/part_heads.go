@@ -12,7 +12,8 @@ import (
 )
 
 // PartHeads puts the columns of a projection whose heads each hold a query, a key and a value side by side into another order, so
-// that all queries come first: what is cut then from each head lies in one piece.
+// that all queries come first: what is cut then from each head lies in one piece. Where they come first already, the pieces are cut
+// before heads are.
 //
 //	p = MatMul(x, w [8,24])                             p = MatMul(x, w' [8,24])
 //	h = Transpose(Reshape(p, [2,5,2,12]), 0 2 1 3)      a, b, c = Split(p, axis 2)
@@ -122,17 +123,27 @@ func cutParts(r *pass.Rewrite, h *headParts) bool {
 	}
 	last, _ := dims[h.rank-1].IsConst()
 	before, _ := dims[h.rank-2].IsConst()
-	if h.axis == h.rank-1 { // [heads][parts*size]; two halves are those of a rotary embedding
+	switch h.axis {
+	case h.rank - 1: // [heads][parts*size]; two halves are those of a rotary embedding
 		if h.heads = before; h.size == 0 || last%h.size != 0 || last/h.size < 3 {
 			return false
 		}
 		h.parts = last / h.size
-	} else { // [heads][parts][size]
-		if h.rank < 4 || h.axis != h.rank-2 || h.size != 1 || before < 2 {
+	case h.rank - 2: // [heads][parts][size]
+		if h.rank < 4 || h.size != 1 || before < 2 {
 			return false
 		}
 		h.parts, h.size = before, last
 		h.heads, _ = dims[h.rank-3].IsConst()
+	case h.rank - 3: // [parts][heads][size]
+		if h.rank < 5 || h.size != 1 {
+			return false
+		}
+		h.parts, _ = dims[h.axis].IsConst()
+		h.heads, h.size = 1, before*last
+		return h.parts > 1 && h.parts*h.size == h.columns()
+	default:
+		return false
 	}
 	for i := range h.cuts {
 		if h.axis == h.rank-1 {
@@ -241,22 +252,10 @@ func (h *headParts) shaped() bool {
 
 // apart changes the order of the columns and gives each part a Reshape of its own, and returns the new layers.
 func apart(r *pass.Rewrite, h *headParts) []*graph.Layer {
-	axis, _ := h.product.Op.Product.Axes(h.product)
-	h.product.SetInput(1, reordered(r, h, h.product.Inputs[1], axis))
-	if b := h.product.Input(2); b != nil {
-		h.product.SetInput(2, reordered(r, h, b, 0))
+	if h.heads > 1 {
+		reorder(r, h)
 	}
-	p := renamed(r, h.product)
-	if h.bias != nil {
-		for i, t := range h.bias.Inputs {
-			if t.IsConst() {
-				h.bias.SetInput(i, reordered(r, h, t, 0))
-			} else {
-				h.bias.SetInput(i, p)
-			}
-		}
-		p = renamed(r, h.bias)
-	}
+	p := h.reshape.Inputs[0]
 	from := h.reshape.From
 	if h.transpose != nil {
 		from = r.Sources(slices.Concat(from, h.transpose.From))
@@ -281,6 +280,27 @@ func apart(r *pass.Rewrite, h *headParts) []*graph.Layer {
 	}
 	r.Network().Remove(h.reshape)
 	return added
+}
+
+// reorder changes the order of the product's columns, and gives it, and what is added to it, other results.
+func reorder(r *pass.Rewrite, h *headParts) {
+	axis, _ := h.product.Op.Product.Axes(h.product)
+	h.product.SetInput(1, reordered(r, h, h.product.Inputs[1], axis))
+	if b := h.product.Input(2); b != nil {
+		h.product.SetInput(2, reordered(r, h, b, 0))
+	}
+	p := renamed(r, h.product)
+	if h.bias != nil {
+		for i, t := range h.bias.Inputs {
+			if t.IsConst() {
+				h.bias.SetInput(i, reordered(r, h, t, 0))
+			} else {
+				h.bias.SetInput(i, p)
+			}
+		}
+		p = renamed(r, h.bias)
+	}
+	h.reshape.SetInput(0, p)
 }
 
 // renamed gives a layer, whose result is another one now, another tensor for it.
