@@ -123,10 +123,44 @@ func TestRotaryAsWritten(t *testing.T) {
 			x = n.reshape("Halves", n.transpose("Apart", x, 0, 1, 2, 4, 3), b, h, s, d)
 			return n.output(n.halves(x, n.twice("cos", s, d), n.twice("sin", s, d)))
 		}},
+		{"angles-stacked", func(n *net) *graph.Network { // each twice, side by side
+			x := n.input("x", b, h, s, d)
+			stacked := func(name string) *graph.Tensor {
+				f := n.reshape(name+"_1", n.input(name, s, d/2), 1, 1, s, d/2, 1)
+				return n.reshape(name+"_2", n.join(name+"_stacked", f, f), 1, 1, s, d)
+			}
+			v := n.reshape("V_1", n.elt("Neg", elementwise.Neg, nil, n.cut("V", x, 1, d, 2)), b, h, s, d/2, 1)
+			turned := n.reshape("Turned", n.join("Joined", v, n.reshape("U_1", n.cut("U", x, 0, d, 2), b, h, s, d/2, 1)), b, h, s, d)
+			return n.output(n.binary("Add", elementwise.Add, n.binary("C", elementwise.Mul, x, stacked("cos")), n.binary("S", elementwise.Mul, turned, stacked("sin"))))
+		}},
 		{"rest-behind-an-embedding", func(n *net) *graph.Network {
 			x := n.transpose("Transpose", n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), 0, 2, 1, 3)
 			u := n.add("Turned", graph.Rotary, graph.RotaryAttrs{}, n.cut("First", x, 0, d/2, 1), n.weights("cos", -1, 1, 1, s, d/4), n.weights("sin", -1, 1, 1, s, d/4))
 			return n.output(n.relu("Relu", n.join("Joined", u, n.cut("Rest", x, d/2, d, 1))))
+		}},
+		{"places-before-an-embedding", func(n *net) *graph.Network {
+			x := n.input("x", b, h, s, d)
+			rows := func(name string, from, to int) *graph.Tensor {
+				return n.add(name, graph.Slice, graph.SliceAttrs{Starts: []int{from}, Ends: []int{to}, Axes: []int{2}}, x)
+			}
+			u := n.halves(rows("Others", 1, s), n.twice("cos", s-1, d), n.twice("sin", s-1, d))
+			return n.output(n.add("All", graph.Concat, graph.ConcatAttrs{Axis: 2}, rows("First", 0, 1), u))
+		}},
+		{"places-around-an-embedding", func(n *net) *graph.Network {
+			l, err := n.Add("Split", graph.Split, graph.SplitAttrs{Axis: -2, Sizes: []int{1, 3, 2}}, []*graph.Tensor{n.input("x", b, h, 6, d)}, "first", "middle", "last")
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := n.add("Turned", graph.Rotary, graph.RotaryAttrs{}, l.Outputs[1], n.input("cos", 1, 3, d/2), n.input("sin", 1, 3, d/2))
+			return n.output(n.add("All", graph.Concat, graph.ConcatAttrs{Axis: 2}, l.Outputs[0], u, l.Outputs[2]))
+		}},
+		{"places-in-another-order", func(n *net) *graph.Network {
+			x := n.input("x", b, h, s, d)
+			rows := func(name string, from, to int) *graph.Tensor {
+				return n.add(name, graph.Slice, graph.SliceAttrs{Starts: []int{from}, Ends: []int{to}, Axes: []int{2}}, x)
+			}
+			u := n.add("Turned", graph.Rotary, graph.RotaryAttrs{}, rows("Others", 1, s), n.input("cos", 1, s-1, d/2), n.input("sin", 1, s-1, d/2))
+			return n.output(n.add("All", graph.Concat, graph.ConcatAttrs{Axis: 2}, u, rows("First", 0, 1)))
 		}},
 		{"other-components-behind-an-embedding", func(n *net) *graph.Network {
 			x := n.input("x", b, h, s, d)

@@ -368,19 +368,9 @@ func corner(t *graph.Tensor) *graph.Tensor {
 
 // cutsEnds reports whether a Slice takes the beginning of each axis.
 func cutsEnds(l *graph.Layer) bool {
-	a := l.Attrs.(graph.SliceAttrs)
-	starts, steps := a.Starts, a.Steps
-	if len(l.Inputs) > 1 {
-		list, ok := l.Inputs[1].Ints()
-		if !ok {
-			return false
-		}
-		starts = list
-		if steps = nil; len(l.Inputs) > 4 && l.Inputs[4] != nil {
-			if steps, ok = l.Inputs[4].Ints(); !ok {
-				return false
-			}
-		}
+	starts, steps, ok := sliceStarts(l)
+	if !ok {
+		return false
 	}
 	for _, s := range starts {
 		if s != 0 {

@@ -269,16 +269,9 @@ func laneText(t *graph.Tensor, axes, at int) string {
 	}
 	switch a := l.Attrs.(type) {
 	case graph.ConcatAttrs:
-		if axes == 1 && (a.Axis == last || a.Axis == -1) {
-			for _, x := range l.Inputs {
-				n, ok := x.Dims[last].IsConst()
-				if !ok {
-					return name
-				}
-				if at < n {
-					return laneText(x, 1, at)
-				}
-				at -= n
+		if axis := (a.Axis + len(t.Dims)) % len(t.Dims); axis >= last {
+			if x, at, ok := joinedLane(l, dims, axis-last, at); ok {
+				return laneText(x, axes, at)
 			}
 		}
 	case graph.GatherAttrs:
@@ -308,6 +301,23 @@ func laneText(t *graph.Tensor, axes, at int) string {
 		}
 	}
 	return name
+}
+
+// joinedLane returns the input of a Concat that has lane at, of extents dims, and which it is there; axis is that of the lanes.
+func joinedLane(l *graph.Layer, dims []int, axis, at int) (*graph.Tensor, int, bool) {
+	inner := numeric.Count(dims[axis+1:])
+	outer, i, rest := at/inner/dims[axis], at/inner%dims[axis], at%inner
+	for _, x := range l.Inputs {
+		n, ok := x.Dims[len(x.Dims)-len(dims)+axis].IsConst()
+		if !ok {
+			return nil, 0, false
+		}
+		if i < n {
+			return x, (outer*n+i)*inner + rest, true
+		}
+		i -= n
+	}
+	return nil, 0, false
 }
 
 // repeatedFrom returns the lane, of extents own, whose copy lane at is once they are repeated to the extents dims.

@@ -21,16 +21,16 @@ import (
 //
 // whatever layers bring the two components of a pair together: it follows where they go. Pairs may follow each other, also where
 // their components are in halves behind it, angles have a value for each pair or for each component, and components behind those that are turned may stay, also behind a
-// RotaryEmbedding. One whose heads have an axis of their own is moved before what cuts them, so that an attention behind it can
+// RotaryEmbedding; so may places at the ends of the sequence. One whose heads have an axis of their own is moved before what cuts them, so that an attention behind it can
 // cut them itself.
 var Rotary = pass.Pass{
 	Name:  "recognise-rotary",
 	Doc:   "recognise rotary embeddings that are written as several layers",
-	Rules: []string{"rotary", "rotary-rest", "rotary-heads", "norm-heads"},
+	Rules: []string{"rotary", "rotary-rest", "rotary-rows", "rotary-heads", "norm-heads"},
 	Run: func(r *pass.Rewrite) {
 		r.Each(func(l *graph.Layer) bool {
 			if l.Op == graph.Rotary {
-				return rotaryRest(r, l) || rotaryHeads(r, l)
+				return rotaryRest(r, l) || rotaryRows(r, l) || rotaryHeads(r, l)
 			}
 			return recogniseRotary(r, l)
 		})
@@ -43,6 +43,7 @@ type rotary struct {
 	attrs    graph.RotaryAttrs
 	cos, sin angles
 	fault    string
+	inner    []*graph.Layer
 }
 
 // angles are what components are multiplied by: lanes of a tensor, one for each pair.
@@ -61,14 +62,15 @@ func recogniseRotary(r *pass.Rewrite, l *graph.Layer) bool {
 	if u := r.Network().Sole(y); u != nil && (u.Op == graph.Concat || u.Op == graph.Reshape) && recogniseRotary(r, u) {
 		return true // components that stay are behind those that are turned
 	}
+	var found *rotary
 	for _, x := range rotaryRoots(r, y) {
 		w, m := newLaneWalk(x), rotary{x: x, y: y}
-		if list := w.of(y); len(list) != len(w.known[x]) || !m.pairs(list) {
+		if list := w.of(y); len(list) != len(w.known[x]) || !m.pairs(list) || found != nil && !(m.attrs.Apart && m.fault == "") {
 			continue
 		}
-		return putRotary(r, r.Candidate("rotary", w.inner...), &m)
+		found, m.inner = &m, w.inner // the nearest, or one that is brought into halves first
 	}
-	return false
+	return found != nil && putRotary(r, r.Candidate("rotary", found.inner...), found)
 }
 
 // rotaryRoots returns the tensors of y's shape that y is made of by sums, products and moves.
