@@ -49,10 +49,11 @@ func Blocks(layers []Layer) []Block {
 	return list
 }
 
-// kind is what layers have in common that do the same, on other values.
+// kind is what layers have in common that do the same, on other values: an attention that turns queries and keys reads what others
+// do not.
 func (l *Layer) kind() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n%s\n%s", l.Op, l.Precision, l.Attrs, l.Epilogue)
+	fmt.Fprintf(&b, "%s\n%s\n%s\n%s\n%d %d", l.Op, l.Precision, l.Attrs, l.Epilogue, len(l.Inputs), l.Weights)
 	for _, t := range l.Outputs {
 		fmt.Fprintf(&b, "\n%s%s", t.Type, t.Dims)
 	}

@@ -31,6 +31,11 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 	}
+	unturned := func(change func(l *report.Layer)) []report.Layer {
+		list := slices.Clone(transformer)
+		change(&list[2+7*11+1])
+		return list
+	}
 	same := make([]report.Layer, 40)
 	for _, tt := range []struct {
 		name   string
@@ -39,6 +44,8 @@ func TestBlocks(t *testing.T) {
 	}{
 		{"none", nil, nil},
 		{"transformer", transformer, []report.Block{{First: 2, Size: 7, Count: 12}}},
+		{"the last without angles", unturned(func(l *report.Layer) { l.Inputs = []string{"q", "k", "v"} }), []report.Block{{First: 2, Size: 7, Count: 11}}},
+		{"the last without constant angles", unturned(func(l *report.Layer) { l.Weights = 64 }), []report.Block{{First: 2, Size: 7, Count: 11}}},
 		{"stages", stages, []report.Block{{First: 1, Size: 3, Count: 3}, {First: 16, Size: 3, Count: 5}}},
 		{"all the same", same, nil},
 		{"twice", transformer[2:16], nil},
