@@ -27,23 +27,32 @@ func attentionDetails(l *Layer, env map[string]int) []Detail {
 	if err != nil {
 		return nil
 	}
-	heads := fmt.Sprintf("%d of %s", n.heads.Eval(env), sizesText(n.size.Eval(env), n.valueSize.Eval(env)))
+	heads := fmt.Sprint(n.heads.Eval(env))
 	if kv := n.kvHeads.Eval(env); kv != n.heads.Eval(env) {
-		heads += fmt.Sprintf(", %d share each of %d of keys and values", n.heads.Eval(env)/kv, kv)
+		heads = fmt.Sprintf("%d of queries, %d of keys and values", n.heads.Eval(env), kv)
 	}
+	heads += ", of size " + sizesText(n.size.Eval(env), n.valueSize.Eval(env))
 	queries, keys, past := n.queries.Eval(env), n.keys.Eval(env), n.past.Eval(env)
-	lengths := fmt.Sprintf("%d queries, %d keys", queries, past+keys)
+	lengths := counted(queries, "query", "queries") + ", " + counted(past+keys, "key", "keys")
 	if past > 0 {
 		lengths += fmt.Sprintf(", %d of them of the past", past)
 	}
 	if batch := n.batch.Eval(env); batch > 1 {
-		lengths += fmt.Sprintf(", %d times", batch)
+		lengths += fmt.Sprintf(", for each of %d items", batch)
 	}
 	scores := Detail{Name: "scores", Text: "never in memory as a whole", Bytes: 4 * int64(n.batch.Eval(env)) * int64(n.heads.Eval(env)) * int64(queries) * int64(past+keys)}
 	if len(l.Outputs) > 3 && l.Outputs[3] != nil {
 		scores.Text = "written, as an output"
 	}
 	return []Detail{{Name: "heads", Text: heads}, {Name: "lengths", Text: lengths}, {Name: "mask", Text: l.attentionMaskText()}, scores}
+}
+
+// counted says how many there are of something.
+func counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", more)
 }
 
 // sizesText says how many elements a head has.

@@ -18,6 +18,8 @@ func TestAttentionDetails(t *testing.T) {
 	shared, _, _ := d.AttentionWithPast(q, k, v, mask, pastK, pastV, AttentionAttrs{Heads: 8, KVHeads: 2, Causal: true})
 	d.Output("shared", shared)
 	d.Output("plain", d.Attention(q, q, q, nil, AttentionAttrs{Heads: 8, KVHeads: 8}))
+	one := d.Input("one", numeric.F32, symbolic.Const(1), symbolic.Const(1), symbolic.Const(2*64))
+	d.Output("first", d.Attention(one, one, one, nil, AttentionAttrs{Heads: 2, KVHeads: 2}))
 	scores := d.Layers(Attention, AttentionAttrs{Heads: 8, KVHeads: 8, Left: 4}, 4, q, q, q)
 	d.Output("scores", scores[3])
 	n, err := d.Network()
@@ -26,15 +28,19 @@ func TestAttentionDetails(t *testing.T) {
 	}
 	want := [][]Detail{
 		{
-			{Name: "heads", Text: "8 of 64, values of 32, 4 share each of 2 of keys and values"}, {Name: "lengths", Text: "12 queries, 15 keys, 5 of them of the past, 3 times"},
+			{Name: "heads", Text: "8 of queries, 2 of keys and values, of size 64, values of 32"}, {Name: "lengths", Text: "12 queries, 15 keys, 5 of them of the past, for each of 3 items"},
 			{Name: "mask", Text: "causal, bool[12,15] selects"}, {Name: "scores", Text: "never in memory as a whole", Bytes: 4 * 3 * 8 * 12 * 15},
 		},
 		{
-			{Name: "heads", Text: "8 of 64"}, {Name: "lengths", Text: "12 queries, 12 keys, 3 times"},
+			{Name: "heads", Text: "8, of size 64"}, {Name: "lengths", Text: "12 queries, 12 keys, for each of 3 items"},
 			{Name: "mask", Text: "none: every query sees every key"}, {Name: "scores", Text: "never in memory as a whole", Bytes: 4 * 3 * 8 * 12 * 12},
 		},
 		{
-			{Name: "heads", Text: "8 of 64"}, {Name: "lengths", Text: "12 queries, 12 keys, 3 times"},
+			{Name: "heads", Text: "2, of size 64"}, {Name: "lengths", Text: "1 query, 1 key"},
+			{Name: "mask", Text: "none: every query sees every key"}, {Name: "scores", Text: "never in memory as a whole", Bytes: 4 * 2},
+		},
+		{
+			{Name: "heads", Text: "8, of size 64"}, {Name: "lengths", Text: "12 queries, 12 keys, for each of 3 items"},
 			{Name: "mask", Text: "3 keys before a query's place"}, {Name: "scores", Text: "written, as an output", Bytes: 4 * 3 * 8 * 12 * 12},
 		},
 	}
