@@ -15,7 +15,7 @@ func wide(t *testing.T) *report.Snapshot {
 	accuracy := *snap.Accuracy
 	accuracy.Layers = append([]report.LayerError(nil), accuracy.Layers...)
 	for i := range accuracy.Layers {
-		accuracy.Layers[i].Cause = &report.LayerCause{Adds: 40, Inputs: 0.5, Weights: 0.1, Output: 0.4, Stored: "i8"}
+		accuracy.Layers[i].Cause = &report.LayerCause{Adds: 40, Inputs: 0.5, Computing: 0.1, Output: 0.4, Stored: "i8"}
 	}
 	why := accuracy.Layers[1].Cause
 	why.Adds, why.AddsAt = 3.6, accuracy.Layers[2].Name

@@ -289,7 +289,7 @@ func (c *causes) report(step int, noise []float64, at []int) *report.LayerCause 
 	}
 	lost := min(s.output, s.rest)
 	if all := s.inputs + s.rest; all > 0 {
-		r.Inputs, r.Weights, r.Output = s.inputs/all, (s.rest-lost)/all, lost/all
+		r.Inputs, r.Computing, r.Output = s.inputs/all, (s.rest-lost)/all, lost/all
 	}
 	if all := s.storage.Clipped + s.storage.Rounded; all > 0 {
 		r.Clipped = s.storage.Clipped / all

@@ -65,7 +65,7 @@ func (v *causeView) draw(c *ui.Canvas, l *report.LayerError) {
 	why := l.Cause
 	ui.Proportions{Parts: []ui.Part{
 		{Name: "inputs stored", Value: why.Inputs, Style: ui.Series1},
-		{Name: "weights", Value: why.Weights, Style: ui.Series2},
+		{Name: "computing", Value: why.Computing, Style: ui.Series2},
 		{Name: "output rounded", Value: why.Output * (1 - why.Clipped), Style: ui.Series3},
 		{Name: "output clipped", Value: why.Output * why.Clipped, Style: ui.Bad},
 	}}.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: min(2, c.H-1)}))
