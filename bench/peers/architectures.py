@@ -30,11 +30,12 @@ IMAGE = dict(SIZES, image_size=8, patch_size=4)
 T5 = dict(vocab_size=VOCABULARY, d_model=WIDTH, d_kv=8, d_ff=2 * WIDTH, num_layers=LAYERS, num_heads=HEADS, use_cache=False)
 WINDOWS = dict(image_size=16, patch_size=2, embed_dim=16, depths=[2, 2], num_heads=[2, 4], window_size=4)
 
-# By name: the prefix of the classes, what follows it in the model's, the configuration, and what the model reads; "causal" texts are
-# given their mask, as TorchScript cannot export how it is computed.
+# By name: the prefix of the classes, what follows it in the model's, the configuration, and what the model reads; of "pooled" images
+# the result is one vector, and "causal" texts are given their mask, as TorchScript cannot export how it is computed.
 ARCHITECTURES = {
     "albert": ("Albert", "Model", dict(TEXT, embedding_size=16), "text"),
     "deberta2": ("DebertaV2", "Model", dict(TEXT, relative_attention=True, pos_att_type=["c2p", "p2c"], position_buckets=8), "text"),
+    "roformer": ("RoFormer", "Model", dict(TEXT, embedding_size=WIDTH), "text"),
     "distilbert": ("DistilBert", "Model", dict(vocab_size=VOCABULARY, dim=WIDTH, n_layers=LAYERS, n_heads=HEADS, hidden_dim=2 * WIDTH,
                                                max_position_embeddings=32), "text"),
     "electra": ("Electra", "Model", dict(TEXT, embedding_size=WIDTH), "text"),
@@ -51,6 +52,8 @@ ARCHITECTURES = {
     "bloom": ("Bloom", "Model", dict(vocab_size=VOCABULARY, hidden_size=WIDTH, n_layer=LAYERS, n_head=HEADS, use_cache=False), "text"),
     "clip-text": ("CLIPText", "Model", TEXT, "causal"),
     "cohere": ("Cohere", "Model", dict(GROUPED, **TOKENS), "causal"),
+    "deepseek3": ("DeepseekV3", "Model", dict(DECODER, num_key_value_heads=HEADS, first_k_dense_replace=LAYERS, q_lora_rank=16, kv_lora_rank=16,
+                                              qk_rope_head_dim=8, qk_nope_head_dim=8, v_head_dim=8), "causal"),
     "falcon": ("Falcon", "Model", dict(vocab_size=VOCABULARY, hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=HEADS,
                                        use_cache=False), "causal"),
     "gemma": ("Gemma", "Model", dict(GROUPED, head_dim=8), "causal"),
@@ -74,15 +77,23 @@ ARCHITECTURES = {
     "smollm3": ("SmolLM3", "Model", dict(GROUPED, pad_token_id=0), "causal"),
     "stablelm": ("StableLm", "Model", GROUPED, "causal"),
     "starcoder2": ("Starcoder2", "Model", GROUPED, "causal"),
+    "detr": ("Detr", "Model", dict(use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, image_size=32, num_queries=5, d_model=WIDTH,
+                                   backbone_config=dict(model_type="resnet", embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1],
+                                                        layer_type="basic", out_features=["stage2"]),
+                                   encoder_layers=1, decoder_layers=LAYERS, encoder_attention_heads=HEADS, decoder_attention_heads=HEADS,
+                                   encoder_ffn_dim=2 * WIDTH, decoder_ffn_dim=2 * WIDTH), "image"),
     "beit": ("Beit", "Model", dict(IMAGE, use_relative_position_bias=True), "image"),
     "clip-vision": ("CLIPVision", "Model", IMAGE, "image"),
     "convnext": ("ConvNext", "Model", dict(hidden_sizes=[16, 32], depths=[1, 1], num_stages=2), "image"),
     "deit": ("DeiT", "Model", IMAGE, "image"),
     "dinov2": ("Dinov2", "Model", IMAGE, "image"),
+    "dinov2-gated": ("Dinov2", "Model", dict(IMAGE, use_swiglu_ffn=True), "image"),
+    "dinov3": ("DINOv3ViT", "Model", dict(IMAGE, use_gated_mlp=True, mlp_bias=True, num_register_tokens=2), "image"),
     "pvt": ("Pvt", "Model", dict(image_size=64, num_encoder_blocks=2, depths=[1, 1], hidden_sizes=[16, 32], num_attention_heads=[1, 2],
                                  sequence_reduction_ratios=[2, 1], patch_sizes=[4, 2], strides=[4, 2], mlp_ratios=[2, 2]), "image"),
     "segformer": ("Segformer", "Model", dict(num_encoder_blocks=2, depths=[1, 1], sr_ratios=[2, 1], hidden_sizes=[16, 32], patch_sizes=[7, 3],
                                              strides=[4, 2], num_attention_heads=[1, 2], mlp_ratios=[2, 2]), "image"),
+    "siglip-pooled": ("SiglipVision", "Model", IMAGE, "pooled"),
     "siglip-vision": ("SiglipVision", "Model", IMAGE, "image"),
     "swin": ("Swin", "Model", WINDOWS, "image"),
     "swinv2": ("Swinv2", "Model", WINDOWS, "image"),
@@ -90,6 +101,17 @@ ARCHITECTURES = {
                                        window_size=4), "image"),
     "vit-msn": ("ViTMSN", "Model", IMAGE, "image"),
 }
+
+
+class Pooled(torch.nn.Module):
+    """What a model makes of all its hidden states together."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, **given):
+        return (self.model(**given)[1],)
 
 
 def model_of(name, attention, triangle):
@@ -100,14 +122,20 @@ def model_of(name, attention, triangle):
     except Exception:  # some know no kinds of attention
         config = make(**sizes)
     model = getattr(transformers, prefix + suffix)(config)
-    return Hidden(model, "pixel_values" if kind == "image" else "input_ids", triangle and kind == "causal").eval()
+    with torch.no_grad():
+        for p in model.parameters():  # biases of zero and scales of one would be left out
+            if p.dim() == 1:
+                p.add_(0.1 * torch.randn_like(p))
+    if kind == "pooled":
+        model = Pooled(model)
+    return Hidden(model, "input_ids" if kind in ("text", "causal") else "pixel_values", triangle and kind == "causal").eval()
 
 
 def export(name, path, exporter, attention, opset, axes):
     torch.manual_seed(1)
     model = model_of(name, attention, exporter == "torchscript")
     sizes, kind = ARCHITECTURES[name][2:]
-    if kind == "image":
+    if kind not in ("text", "causal"):
         size, symbols = sizes.get("image_size", 32), {0: "batch"}
         x = torch.randn(2, 3, size, size)
     else:
