@@ -32,13 +32,13 @@ func (h Histogram) Draw(c *Canvas) {
 		flags, legend = 0, min(1, len(h.Thresholds))
 	}
 	plot := c.Sub(Rect{1, flags, c.W - 2, c.H - 2 - flags - legend})
-	h.drawColumns(plot)
+	tall := h.drawColumns(plot)
 	axis := plot.H + flags
 	c.Fill(Rect{1, axis, plot.W, 1}, c.Glyphs().Rule, Faint)
 	c.Fit(1, axis+1, plot.W/2, Muted, label(h.Label, h.Lo))
 	c.FitRight(1+plot.W/2, axis+1, plot.W-plot.W/2, Muted, label(h.Label, h.Hi))
 	for i, t := range h.Thresholds {
-		h.drawThreshold(c, plot, i, t, flags, axis)
+		h.drawThreshold(c, tall, i, t, flags, axis)
 	}
 	if legend > 0 {
 		h.drawLegend(c, c.H-1)
@@ -46,15 +46,16 @@ func (h Histogram) Draw(c *Canvas) {
 }
 
 // drawColumns draws one column a cell, its height the count of the values that
-// fall into the cell.
-func (h Histogram) drawColumns(c *Canvas) {
+// fall into the cell, and returns over how many lines each reaches.
+func (h Histogram) drawColumns(c *Canvas) (tall []int) {
 	columns := h.resample(c.W)
+	tall = make([]int, c.W)
 	top := 0.0
 	for _, v := range columns {
 		top = max(top, v)
 	}
 	if top == 0 {
-		return
+		return tall
 	}
 	g := c.Glyphs().Columns
 	steps := len(g) - 1
@@ -67,11 +68,13 @@ func (h Histogram) drawColumns(c *Canvas) {
 		if v > 0 && eighths == 0 {
 			eighths = 1
 		}
+		tall[x] = (eighths + steps - 1) / steps
 		for y := c.H - 1; y >= 0 && eighths > 0; y-- {
 			c.Set(x, y, g[min(eighths, steps)], h.Style)
 			eighths -= steps
 		}
 	}
+	return tall
 }
 
 // resample spreads the bins over w columns, sharing out bins that span several.
@@ -102,19 +105,20 @@ func (h Histogram) column(v float64, w int) (int, bool) {
 }
 
 // drawThreshold draws one threshold, as far as it lies among the values, as lines
-// from its name, in its own line above the columns, down to the axis. A number on the axis tells the lines apart without colour.
-func (h Histogram) drawThreshold(c, plot *Canvas, i int, t Threshold, flags, axis int) {
+// from its name, in its own line above the columns, down to the column there, which is seen whole, or the axis. A number on the
+// axis tells the lines apart without colour.
+func (h Histogram) drawThreshold(c *Canvas, tall []int, i int, t Threshold, flags, axis int) {
 	from, x := 0, 0
 	if flags > 0 {
 		from = i
 	}
 	for _, v := range t.At {
-		at, ok := h.column(v, plot.W)
+		at, ok := h.column(v, len(tall))
 		if !ok {
 			continue
 		}
 		x = at + 1 // the margin
-		for y := from; y < axis; y++ {
+		for y := from; y < axis-tall[at]; y++ {
 			c.Set(x, y, c.Glyphs().Mark, t.Style|Bold)
 		}
 		c.Set(x, axis, rune('1'+i%9), t.Style|Bold)

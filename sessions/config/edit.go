@@ -16,7 +16,7 @@ func (c Config) Clone() Config {
 	}
 	c.Profiles = someShapes(c.Profiles, slices.Clone[[]int])
 	c.State = filled(maps.Clone(c.State))
-	c.Quantization = c.Quantization.clone()
+	c.Quantization = c.Quantization.Clone()
 	c.Disable = slices.Clone(c.Disable)
 	c.LayerPrecisions = slices.Clone(c.LayerPrecisions)
 	c.Pin = filled(maps.Clone(c.Pin))

@@ -87,8 +87,8 @@ func (q Quantization) Scheme() quant.Scheme {
 // IsZero reports whether q says nothing.
 func (q Quantization) IsZero() bool { return reflect.ValueOf(q).IsZero() }
 
-// clone returns a copy that shares nothing with q.
-func (q Quantization) clone() Quantization {
+// Clone returns a copy that shares nothing with q.
+func (q Quantization) Clone() Quantization {
 	q.Keep = slices.Clone(q.Keep)
 	q.Ranges = someOf(q.Ranges, slices.Clone[[]float64])
 	return q

@@ -23,12 +23,13 @@ type measure struct {
 	value  func(*report.CalibratorResult) float64
 	write  func(float64) string
 	higher bool // comes first when the column is sorted
+	best   bool // is what a calibrator is called the best by
 }
 
 var measures = []measure{
 	{name: "SQNR dB", value: func(r *report.CalibratorResult) float64 { return r.SQNR }, write: words.Decibels, higher: true},
 	{name: "KL nats", value: func(r *report.CalibratorResult) float64 { return r.KL }, write: small},
-	{name: "held out dB", value: heldOut, write: decibels, higher: true},
+	{name: "held out dB", value: heldOut, write: decibels, higher: true, best: true},
 	{name: "clip error", value: func(r *report.CalibratorResult) float64 { return r.Loss }, write: words.Percent},
 	{name: "clipped", value: func(r *report.CalibratorResult) float64 { return r.Clip }, write: clipText},
 	{name: "amax", value: func(r *report.CalibratorResult) float64 { return float64(r.Amax) }, write: ui.Number},
@@ -256,13 +257,14 @@ func (v *tensorsView) columns() {
 	v.table.SortBy(-1, false)
 }
 
-// cell writes what calibrator i makes of a tensor; that which loses least of what was held out has a mark, and the active one is bold.
+// cell writes what calibrator i makes of a tensor; where it is by how much of what was held out is lost, the best has a mark. The active
+// one is bold.
 func (v *tensorsView) cell(m *measure, t *report.TensorCalibration, i int) ui.Cell {
 	if i >= len(t.By) {
 		return ui.Cell{}
 	}
 	c := ui.Cell{Text: m.write(m.value(&t.By[i])) + " "}
-	if t.Best(i) {
+	if m.best && t.Best(i) {
 		c.Text = strings.TrimSuffix(c.Text, " ") + string(v.in.Look.Glyphs.Good)
 		c.Style = ui.Good
 	}

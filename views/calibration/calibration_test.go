@@ -1,10 +1,15 @@
 package calibration
 
 import (
+	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane/panetest"
 	"github.com/trtui/trtui/views/words"
 )
 
@@ -50,5 +55,43 @@ func TestMeasureTexts(t *testing.T) {
 		if got := clipText(share); got != want {
 			t.Errorf("%g: %q, want %q", share, got, want)
 		}
+	}
+}
+
+// TestMarks: a calibrator is the best by what it loses of items that it did not see, and its mark is there and nowhere else.
+func TestMarks(t *testing.T) {
+	look := ui.NewLook(ui.Options{})
+	v := newTensorsView(look, &panetest.Desk{}, false)
+	held := []float64{40, 30}
+	r := &report.TensorCalibration{Used: true, By: []report.CalibratorResult{{SQNR: 20, HeldOut: &held[0]}, {SQNR: 25, HeldOut: &held[1]}}}
+	v.report = &report.Calibration{Calibrators: []string{"mse", "minmax"}, Tensors: []report.TensorCalibration{*r}}
+	for i := range measures {
+		got := strings.ContainsRune(v.cell(&measures[i], r, 0).Text, look.Glyphs.Good)
+		if want := measures[i].name == "held out dB"; got != want {
+			t.Errorf("%s: marked %v, want %v", measures[i].name, got, want)
+		}
+	}
+}
+
+// TestQuantizationKeys go round what can be chosen: weights that compensate need exact bias correction.
+func TestQuantizationKeys(t *testing.T) {
+	d := &panetest.Desk{}
+	v := newTensorsView(ui.NewLook(ui.Options{}), d, false)
+	press := func(key rune) tea.Cmd {
+		cmd, _ := pressQuantization(v, tea.KeyPressMsg{Code: key, Text: string(key)})
+		return cmd
+	}
+	for _, bias := range config.BiasCorrections() {
+		d.Asked.Quantization = config.Quantization{BiasCorrection: bias}
+		for range config.Roundings() {
+			press('Z')
+			if err := d.Asked.Quantization.Check(); err != nil {
+				t.Errorf("bias correction %s: %v", bias, err)
+			}
+		}
+	}
+	d.Asked.Quantization = config.Quantization{Rounding: "compensated"}
+	if cmd := press('B'); cmd == nil || d.Asked.Quantization.Check() != nil || d.Asked.Quantization.Rounding != "compensated" {
+		t.Errorf("B makes %+v, and says nothing", d.Asked.Quantization)
 	}
 }

@@ -36,9 +36,12 @@ func pressQuantization(v *tensorsView, msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	case pane.IsKey(msg, "A"):
 		return edit(func(q *config.Quantization) { q.Activations = after(config.Schemes(), now.Activations) }), true
 	case pane.IsKey(msg, "B"):
-		return edit(func(q *config.Quantization) {
-			q.BiasCorrection = after(config.BiasCorrections(), now.BiasCorrection)
-		}), true
+		next := now
+		next.BiasCorrection = after(config.BiasCorrections(), now.BiasCorrection)
+		if err := next.Check(); err != nil {
+			return pane.Say(ui.Warn, err.Error()), true
+		}
+		return edit(func(q *config.Quantization) { q.BiasCorrection = next.BiasCorrection }), true
 	case pane.IsKey(msg, "E"):
 		return edit(func(q *config.Quantization) {
 			kind, _, _ := strings.Cut(now.Equalization, ":")
@@ -47,7 +50,9 @@ func pressQuantization(v *tensorsView, msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	case pane.IsKey(msg, "Z"):
 		return edit(func(q *config.Quantization) {
 			kind, _, _ := strings.Cut(now.Rounding, ":")
-			q.Rounding = after(config.Roundings(), kind)
+			if q.Rounding = after(config.Roundings(), kind); q.Check() != nil { // weights that compensate, without exact bias correction
+				q.Rounding = after(config.Roundings(), q.Rounding)
+			}
 		}), true
 	case pane.IsKey(msg, "I"):
 		return v.desk.Change(func(c *config.Config) {
@@ -69,11 +74,15 @@ func pressQuantization(v *tensorsView, msg tea.Msg) (cmd tea.Cmd, ok bool) {
 // after returns what follows one of a list, the first behind the last.
 func after[T comparable](list []T, one T) T { return list[(slices.Index(list, one)+1)%len(list)] }
 
-// chooseQuantization asks for one of all the choices; those that are made have a mark.
+// chooseQuantization asks for one of all the choices that go with the others; those that are made have a mark.
 func chooseQuantization(now config.Quantization, edit func(func(*config.Quantization)) tea.Cmd) tea.Cmd {
 	var items []string
 	var edits []func(*config.Quantization)
 	add := func(on bool, what string, f func(*config.Quantization)) {
+		next := now.Clone()
+		if f(&next); next.Check() != nil {
+			return
+		}
 		mark := "  "
 		if on {
 			mark = "* "
