@@ -26,7 +26,7 @@ func edit(r *report.Runtime, d pane.Desk) tea.Cmd {
 	}
 	return ui.Open(&ui.Ask{
 		Name: "Shapes to serve",
-		Hint: "AXIS=LEAST..BEST..LARGEST, or the same of an INPUT's whole shape, as in x=1x64..8x128..16x512; one number serves it alone. BEST is to fit the data; what is left out stays.",
+		Hint: "AXIS=LEAST..BEST..LARGEST, or the same of an INPUT's whole shape, as in x=1x64..8x128..16x512; one number serves it alone. BEST fits the data, but for the batch; what is left out stays.",
 		Text: rangesText(r.Axes),
 		Check: func(text string) error {
 			_, err := parseRanges(text, r)
@@ -84,7 +84,8 @@ func serve(r *report.Runtime, axes []report.RuntimeAxis, d pane.Desk) tea.Cmd {
 	})
 }
 
-// parseRanges returns the axes of an engine with what a person wrote of them. Errors name the axis or the input.
+// parseRanges returns the axes of an engine with what a person wrote of them. Errors name the axis or the input. At the best extents the
+// data run, of which only the batch can be another.
 func parseRanges(text string, r *report.Runtime) ([]report.RuntimeAxis, error) {
 	axes := append([]report.RuntimeAxis(nil), r.Axes...)
 	given := map[string]string{} // by axis, the item that it is of
@@ -119,9 +120,12 @@ func parseRanges(text string, r *report.Runtime) ([]report.RuntimeAxis, error) {
 			a.Min, a.Opt, a.Max = now[0], now[1], now[2]
 		}
 	}
-	for _, a := range axes {
+	for i, a := range axes {
 		if a.Min < 1 || a.Max > config.MaxExtent || a.Min > a.Opt || a.Opt > a.Max {
 			return nil, fmt.Errorf("axis %s: %d..%d..%d: want 1 to %d, the least first and the largest last", a.Symbol, a.Min, a.Opt, a.Max, config.MaxExtent)
+		}
+		if now := r.Axes[i].Opt; a.Opt != now && !a.Batch {
+			return nil, fmt.Errorf("axis %s: the best is to be %d, as in the data that are open, and not %d: %s=%d..%d..%d", a.Symbol, now, a.Opt, a.Symbol, min(a.Min, now), now, max(a.Max, now))
 		}
 	}
 	return axes, nil

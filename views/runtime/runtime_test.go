@@ -56,8 +56,9 @@ func TestParseRanges(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"batch=1..2..8 length=1..128..512", "batch=1..2..8 length=1..128..512"},
 		{"batch=4", "batch=4 length=1..128..512"},
-		{"ids=1x16..2x64..4x64", "batch=1..2..4 length=16..64..64"},
-		{"ids=1x16..2x64..4x64 batch=1..2..4", "batch=1..2..4 length=16..64..64"},
+		{"ids=1x16..2x128..4x256", "batch=1..2..4 length=16..128..256"},
+		{"ids=1x16..2x64..4x64", "axis length: the best is to be 128, as in the data that are open, and not 64: length=16..128..128"},
+		{"ids=1x16..2x128..4x256 batch=1..2..4", "batch=1..2..4 length=16..128..256"},
 		{"ids=1x16..2x64..4x64, mask=1x16..2x64..8x64", "axis batch: ids=1x16..2x64..4x64 and mask=1x16..2x64..8x64 differ in it"},
 		{"batch=8..2..1", "axis batch: 8..2..1: want 1 to"},
 		{"batch=0..2..4", "axis batch: 0..2..4: want 1 to"},
@@ -88,9 +89,9 @@ func TestServe(t *testing.T) {
 	snap.Runtime = panetest.Served()
 	d := &panetest.Desk{}
 	for text, want := range map[string]string{
-		"batch=1..4..16":      "4 map[ids:[4 128] mask:[4 128]] map[ids:[1 1] mask:[1 1]] map[ids:[16 512] mask:[16 512]]",
-		"batch=2 length=64":   "2 map[ids:[2 64] mask:[2 64]] map[] map[]",
-		"mask=1x1..1x8..1x16": "1 map[ids:[1 8] mask:[1 8]] map[ids:[1 1] mask:[1 1]] map[ids:[1 16] mask:[1 16]]",
+		"batch=1..4..16":         "4 map[ids:[4 128] mask:[4 128]] map[ids:[1 1] mask:[1 1]] map[ids:[16 512] mask:[16 512]]",
+		"batch=3 length=128":     "3 map[ids:[3 128] mask:[3 128]] map[] map[]",
+		"mask=1x1..1x128..1x256": "1 map[ids:[1 128] mask:[1 128]] map[ids:[1 1] mask:[1 1]] map[ids:[1 256] mask:[1 256]]",
 	} {
 		axes, err := parseRanges(text, snap.Runtime)
 		if err != nil {
