@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
@@ -56,5 +58,24 @@ func TestEqualize(t *testing.T) {
 	equalize(ui.NewLook(ui.Options{}), d, "activations")
 	if now := d.Asked.Quantization; now.Equalization != (config.Quantization{}).Equalization {
 		t.Errorf("equalization is %+v", now)
+	}
+}
+
+// TestBelowKeys: the keys of what is shown below the layers are there whatever is shown of these.
+func TestBelowKeys(t *testing.T) {
+	d := &panetest.Desk{}
+	look := ui.NewLook(ui.Options{})
+	v := newLayersView(look, newErrorsView(look, d), d, nil)
+	for v.shown = range v.views {
+		d.Asked = config.Config{}
+		keys := 0
+		for _, k := range v.Keys() {
+			if slices.Contains(k.Keys, "E") {
+				keys++
+			}
+		}
+		if v.Update(tea.KeyPressMsg{Code: 'E', Text: "E"}); keys != 1 || v.shown != shownErrors && d.Asked.Quantization.Full().Equalization != "weights" { // which without errors has no layer
+			t.Errorf("%s: %d keys, and E asks for %s", v.Title(), keys, d.Asked.Quantization.Full().Equalization)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package accuracy
 
 import (
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,10 +14,11 @@ import (
 
 // layersView is the pane of layers on the Accuracy screen: their errors, what raising them wins, or the search for their precisions.
 type layersView struct {
-	desk  pane.Desk
-	study func(*report.Goal) tea.Cmd // finds the sensitivity of layers, or with a goal searches
-	views [3]noted
-	shown int
+	desk   pane.Desk
+	study  func(*report.Goal) tea.Cmd // finds the sensitivity of layers, or with a goal searches
+	errors *errorsView                // the first of the views, of which the pane below is, whichever is shown
+	views  [3]noted
+	shown  int
 }
 
 // noted is a view with a note.
@@ -33,7 +35,7 @@ const (
 )
 
 func newLayersView(look *ui.Look, errors *errorsView, d pane.Desk, study func(*report.Goal) tea.Cmd) *layersView {
-	return &layersView{desk: d, study: study, views: [3]noted{errors, newSensitivityView(look, d), newSearchView(look, d)}}
+	return &layersView{desk: d, study: study, errors: errors, views: [3]noted{errors, newSensitivityView(look, d), newSearchView(look, d)}}
 }
 
 func (v *layersView) view() noted { return v.views[v.shown] }
@@ -44,7 +46,13 @@ func (v *layersView) Note() (string, ui.Style) { return v.view().Note() }
 
 func (v *layersView) Render(w, h int) string { return v.view().Render(w, h) }
 
-func (v *layersView) Keys() []ui.Key { return append(v.own(), v.view().Keys()...) }
+func (v *layersView) Keys() []ui.Key {
+	keys := append(v.own(), v.view().Keys()...)
+	if v.shown != shownErrors {
+		keys = append(keys, v.errors.below()...)
+	}
+	return keys
+}
 
 // AllKeys returns the keys of all views.
 func (v *layersView) AllKeys() []ui.Key {
@@ -98,6 +106,8 @@ func (v *layersView) Update(msg tea.Msg) tea.Cmd {
 		return v.study(nil)
 	case pane.IsKey(msg, "B"):
 		return v.chooseGoal()
+	case v.shown != shownErrors && slices.ContainsFunc(v.errors.below(), func(k ui.Key) bool { return pane.IsKey(msg, k.Keys[0]) }):
+		return v.errors.press(msg)
 	default:
 		return v.view().Update(msg)
 	}
