@@ -31,6 +31,7 @@ type terminal struct {
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 	remote     *remote                    // the terminal at the other end of a connection; nil: it is here
 	tourSeen   func() error               // notes that the tour was seen; nil: none is shown
+	at         *ui.GotoMsg                // which screen and pane it begins with, and was left at; nil: the first
 	compared   *[2]pane.Mark              // what is compared at the start; nil: nothing
 	readOnly   bool                       // nothing can be changed, and no files written
 }
@@ -59,6 +60,12 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 	home, err := t.window(ctl, o)
 	if err != nil {
 		return err
+	}
+	if t.at != nil {
+		if t.at.Screen != "" {
+			home.app.Update(*t.at)
+		}
+		defer func() { *t.at = home.app.Place() }()
 	}
 	var live *recordings.Live
 	if rec != nil {

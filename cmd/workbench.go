@@ -22,6 +22,7 @@ import (
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/overview"
 	"github.com/trtui/trtui/views/pane"
 )
@@ -206,6 +207,7 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 		config config.Config
 	}
 	next := make(chan opened, 1)
+	t.at = &ui.GotoMsg{}
 	var one sync.Mutex
 	if path != "" {
 		open := func(cfg config.Config, otherwise bool) error { // quantised here, or as the model brings it
