@@ -115,7 +115,7 @@ func TestCalibrationCacheFile(t *testing.T) {
 		t.Errorf("%.200s", first)
 	}
 	// Where the file has all ranges calibrators have no say: there is one row, which is called after neither.
-	if out, _ = command(t, 0, append(rough(t), "eval", "-q", "--items", "20", "--ranges", file)...); strings.Count(out, "\nint8 ") != 1 || !strings.Contains(out, "int8       file") || strings.Contains(out, "minmax") || !strings.Contains(out, "ranges of file: those of "+file) {
+	if out, _ = command(t, 0, append(rough(t), "eval", "-q", "--items", "20", "--ranges", file)...); strings.Count(out, "\nint8 ") != 1 || !strings.Contains(out, "int8       file") || strings.Contains(out, "minmax") || !strings.Contains(out, "ranges: those of "+file) {
 		t.Errorf("it compares\n%s", out)
 	}
 	// Of the file, whatever calibrator is asked for, come the ranges that are in it.

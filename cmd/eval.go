@@ -258,6 +258,30 @@ func percentage(share float64) *float64 {
 	return &share
 }
 
+// writeRanges says where the ranges of rows come from, and of which calibrators where not all are from there.
+func writeRanges(w io.Writer, rows []evalRow) {
+	var from []string
+	of := map[string][]string{} // calibrators
+	for _, r := range rows {
+		if r.Ranges == "" {
+			continue
+		}
+		if of[r.Ranges] == nil {
+			from = append(from, r.Ranges)
+		}
+		if !slices.Contains(of[r.Ranges], r.Calibrator) {
+			of[r.Ranges] = append(of[r.Ranges], r.Calibrator)
+		}
+	}
+	for _, said := range from {
+		if len(from) == 1 {
+			writeNote(w, "ranges: %s", said)
+			continue
+		}
+		writeNote(w, "ranges of %s: %s", strings.Join(of[said], ", "), said)
+	}
+}
+
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item"))
 	if p.work.Data.Random() {
@@ -269,20 +293,14 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.RandomRanges }) {
 		writeNote(w, "random calibration: ranges come from random input and say nothing about real inputs")
 	}
-	said := ""
-	for _, r := range rows {
-		if r.Ranges != said && r.Ranges != "" {
-			said = r.Ranges
-			writeNote(w, "ranges of %s: %s", r.Calibrator, said)
-		}
-	}
+	writeRanges(w, rows)
 	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.Emulated }) {
 		writeNote(w, "emulated: fp8 is what floats of 8 bits hold of inputs and weights of products, computed in float32; it has no times and no memory")
 	}
 	if rows[0].Estimated {
 		fmt.Fprintln(w, "estimated: latencies are computed from what the simulator counted, not measured")
 	}
-	said = ""
+	said := ""
 	for _, r := range rows {
 		if r.Unchanged != said && r.Unchanged != "" {
 			said = r.Unchanged

@@ -58,3 +58,43 @@ func TestEvalMeasuresSideBySide(t *testing.T) {
 		t.Errorf("the same engine was measured again: %+v", rows[2])
 	}
 }
+
+// TestRangesFrom says once where ranges come from that are all from there, and of which calibrators otherwise.
+func TestRangesFrom(t *testing.T) {
+	row := func(calibrator, ranges string) evalRow {
+		r := evalRow{Ranges: ranges}
+		r.Calibrator = calibrator
+		return r
+	}
+	for want, rows := range map[string][]evalRow{
+		"ranges: found on x.npy": {row("", ""), row("minmax", "found on x.npy"), row("mse", "found on x.npy")},
+		"ranges of minmax, mse: found on x.npy\nranges of entropy: those of a file": {row("minmax", "found on x.npy"), row("mse", "found on x.npy"), row("entropy", "those of a file")},
+	} {
+		var b strings.Builder
+		if writeRanges(&b, rows); strings.TrimSpace(b.String()) != want {
+			t.Errorf("it says %q, want %q", b.String(), want)
+		}
+	}
+}
+
+// TestCalibrationItems are chosen of the data that is evaluated where there is no other.
+func TestCalibrationItems(t *testing.T) {
+	out, _ := command(t, 0, "eval", "--precision", "int8", "--calibrator", "mse", "--items", "2", "--calib-items", "5", "-q", "--rounding", "nearest", "--equalization", "off", "--bias-correction", "off")
+	if !strings.Contains(out, "first 5 of 300 embedded digits") {
+		t.Errorf("of the embedded model:\n%s", out)
+	}
+	data := few(t)[1]
+	command(t, 0, "eval", "--precision", "int8", "--calibrator", "mse", "--data", data, "--calib-items", "1", "-q", "--rounding", "nearest", "--equalization", "off", "--bias-correction", "off")
+	if _, errs := command(t, exitFailure, "eval", "--precision", "int8", "--data", data, "--calib-items", "70-80", "-q"); !strings.Contains(errs, "70") {
+		t.Errorf("of twelve items: %s", errs)
+	}
+}
+
+// TestExportFlagNames: what a flag of export is called is no form of an export, and it says which flag.
+func TestExportFlagNames(t *testing.T) {
+	for _, args := range [][]string{{"qdq"}, {"qdq", "model.onnx"}} {
+		if _, errs := command(t, exitFailure, append([]string{"export"}, args...)...); !strings.Contains(errs, "a flag: --qdq") {
+			t.Errorf("%v: %s", args, errs)
+		}
+	}
+}

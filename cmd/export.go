@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +41,13 @@ they are the same engine. --activations symmetric writes signed bytes without ze
 			"the built-in digit classifier", "trtui export -o digits.onnx",
 			"a quantised model for other runtimes", "trtui export model.onnx --qdq --calib-data images/ -o model.qdq.onnx"),
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < 2 {
+			if len(args) == 0 {
+				return nil
+			}
+			if _, err := os.Stat(args[0]); err != nil && c.Flags().Lookup(args[0]) != nil {
+				return fmt.Errorf("%q is no model, and a flag: --%s", args[0], args[0])
+			}
+			if len(args) == 1 {
 				return nil
 			}
 			var forms []string

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -52,7 +53,7 @@ func (d *dataFlags) define() {
 	f.StringVar(&d.data, "data", "", "evaluation data at `PATH`: .npz, .npy, idx, CIFAR .bin, a folder of images or of ONNX test data; .txt for a language model")
 	f.StringVar(&d.calData, "calib-data", "", "calibration data at `PATH`, in the same forms; default: the evaluation data")
 	f.StringVar(&d.items, "items", "", "which `ITEMS` of the data, as in 500-1999 or 100; where times are estimated the first "+strconv.Itoa(fewItems)+" by default")
-	f.StringVar(&d.calItems, "calib-items", "", "which `ITEMS` of --calib-data")
+	f.StringVar(&d.calItems, "calib-items", "", "which `ITEMS` of the calibration data")
 	f.StringVar(&d.size, "size", "", "`SIZE` of image data: the side of a square, or HEIGHTxWIDTH; default for image files: that of the model's input, or 224 if it is open")
 	f.StringVar(&d.resize, "resize", "crop", "how image files are brought to --size: crop[:SIDE], which makes the shorter side SIDE (default: 256/224 of the longer one of --size) and cuts out the middle, stretch, or letterbox[:GREY], the whole image amid grey, the default where --labels are boxes")
 	f.Float32SliceVar(&d.mean, "mean", nil, "mean of pixels, for all channels or each one, subtracted before the division by --std")
@@ -85,9 +86,6 @@ func (d *dataFlags) check() error {
 	}
 	if d.data == "" && d.labels != "" {
 		return usageError{errors.New("--labels is for the items of --data, which is missing")}
-	}
-	if d.calItems != "" && d.calData == "" {
-		return usageError{errors.New("--calib-items chooses from --calib-data, which is missing")}
 	}
 	for _, flag := range []string{"size", "resize", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize", "tokenizer"} {
 		if d.changed(flag) && d.data == "" && d.calData == "" && !(flag == "tokenizer" && d.speaks) {
@@ -154,12 +152,15 @@ func (d *dataFlags) open(m *model.Model, embedded bool, given map[string][]int) 
 			return nil, nil, err
 		}
 	}
-	if d.calData != "" {
-		if cal, err = d.dataset(m, d.calData, d.calItems, given); err != nil {
-			return nil, nil, err
-		}
+	switch path := cmp.Or(d.calData, d.data); {
+	case path != "" && (d.calData != "" || d.calItems != ""):
+		cal, err = d.dataset(m, path, d.calItems, given)
+	case d.calItems != "" && cal == nil:
+		err = usageError{errors.New("--calib-items chooses from --calib-data or --data, and both are missing")}
+	case d.calItems != "":
+		cal, err = partOf("--calib-", cal, d.calItems)
 	}
-	return data, cal, nil
+	return data, cal, err
 }
 
 // random makes the input that stands in for data, at values of the shapes' symbols.
@@ -176,9 +177,14 @@ func (d *dataFlags) chosen(data dataset.Data) (dataset.Data, error) {
 	if d.data != "" || d.items == "" {
 		return data, nil
 	}
-	first, limit, err := dataset.ParseItems(d.items)
+	return partOf("--", data, d.items)
+}
+
+// partOf returns what a flag, whose name without items it is given, chooses of data.
+func partOf(flag string, data dataset.Data, items string) (dataset.Data, error) {
+	first, limit, err := dataset.ParseItems(items)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--%w", err)}
+		return nil, usageError{fmt.Errorf("%s%w", flag, err)}
 	}
 	if data, err = dataset.Subset(data, first, limit); err != nil {
 		return nil, usageError{err}
@@ -214,7 +220,7 @@ func (d *dataFlags) dataset(m *model.Model, path, items string, given map[string
 	if items != "" {
 		if opt.First, opt.Limit, err = dataset.ParseItems(items); err != nil {
 			flag := "--"
-			if path != d.data {
+			if path != d.data || items != d.items {
 				flag += "calib-"
 			}
 			return nil, usageError{fmt.Errorf("%s%w", flag, err)}
