@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -21,13 +22,37 @@ var quick = tables{backends: backends, live: 50 * time.Millisecond}
 func runTests(m *testing.M) int {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(2 << 30)
+	if os.Getenv(cachesVar) != "" { // a test's program in another role, which has that test's and may not live to remove its own
+		return m.Run()
+	}
 	dir, err := os.MkdirTemp("", "trtui-cmd")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	os.Setenv("XDG_CACHE_HOME", dir)
+	os.Setenv(cachesVar, dir)
 	return m.Run()
+}
+
+// cachesVar has the folder of caches of the tests that a process is one of.
+const cachesVar = "TRTUI_TEST_CACHES"
+
+// TestNoFoldersLeft: what a test starts of itself makes no folder of caches, of which it would not remove any where it is ended.
+func TestNoFoldersLeft(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cmd := exec.Command(self, "-test.run=^TestWithoutNVIDIA$")
+	cmd.Env = append(os.Environ(), "TRTUI_TEST_COMMAND=version", "TMPDIR="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
 }
 
 // few returns flags by which the embedded model is calibrated on a few of its digits, for tests of which ranges are not the point.
