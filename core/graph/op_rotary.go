@@ -10,7 +10,8 @@ import (
 // RotaryAttrs are the attributes of a rotary embedding.
 type RotaryAttrs struct {
 	Heads       int  // of data that has them in the last axis
-	Size        int  // components of each head that are turned, the first ones; 0: all
+	Size        int  // components of each head that are turned; 0: all
+	First       int  // the first of those, where not all are
 	Interleaved bool // component 2i is turned with 2i+1, not i with i+Size/2
 	Apart       bool // of Interleaved: the first components of all pairs are written in front of the second ones
 }
@@ -64,25 +65,43 @@ func exportRotary(e *Exporter) error {
 			inputs[i] = e.Step("Cast", Attributes{"to": numeric.F32}, inputs[i])
 		}
 	}
-	if a.Apart {
-		places, err := a.placesApart(x)
-		if err != nil {
-			return err
-		}
-		inputs[RotaryX] = e.Step("Gather", Attributes{"axis": len(x.Dims) - 1}, inputs[RotaryX], e.list("components in halves", places))
+	places, err := a.placesInFront(x)
+	if err != nil {
+		return err
+	}
+	if places != nil {
+		inputs[RotaryX] = e.Step("Gather", Attributes{"axis": len(x.Dims) - 1}, inputs[RotaryX], e.list("components in front", places))
 	}
 	attrs := Attributes{"rotary_embedding_dim": a.Size, "interleaved": a.Interleaved && !a.Apart}
 	if a.Heads > 0 {
 		attrs["num_heads"] = a.Heads
 	}
-	return e.NodeSince(23, "RotaryEmbedding", attrs, inputs...)
+	if a.First == 0 {
+		return e.NodeSince(23, "RotaryEmbedding", attrs, inputs...)
+	}
+	a.Interleaved, a.Apart = false, false
+	back := make([]int, len(places))
+	moved, _ := a.placesInFront(x)
+	for i, from := range moved {
+		back[from] = i
+	}
+	y := e.outputs[0]
+	e.outputs[0] = e.unique(e.Layer.Name + "_in_front")
+	if err := e.NodeSince(23, "RotaryEmbedding", attrs, inputs...); err != nil {
+		return err
+	}
+	return e.add(OldestExport, "Gather", Attributes{"axis": len(x.Dims) - 1}, []string{e.outputs[0], e.list("components where they were", back)}, []string{y})
 }
 
-// placesApart returns which elements of x's last axis are those of the result before they are turned, where pairs are written apart.
-func (a RotaryAttrs) placesApart(x *Tensor) ([]int, error) {
+// placesInFront returns which elements of x's last axis come one after the other where those that are turned are in front in each
+// head, and in halves where pairs are written so; nil where all are where they are.
+func (a RotaryAttrs) placesInFront(x *Tensor) ([]int, error) {
+	if !a.Apart && a.First == 0 {
+		return nil, nil
+	}
 	n, ok := x.Dims[len(x.Dims)-1].IsConst()
 	if !ok {
-		return nil, fmt.Errorf("pairs of %s are written apart, and how many there are is not known", x.TypeString())
+		return nil, fmt.Errorf("components of %s change places, and how many there are is not known", x.TypeString())
 	}
 	size := n
 	if len(x.Dims) == 3 {
@@ -95,8 +114,14 @@ func (a RotaryAttrs) placesApart(x *Tensor) ([]int, error) {
 	places := make([]int, n)
 	for i := range places {
 		head, c := i/size*size, i%size
-		if c < turned {
-			c = c%(turned/2)*2 + c/(turned/2)
+		switch {
+		case c >= a.First+turned:
+		case c >= turned:
+			c -= turned
+		case a.Apart:
+			c = a.First + c%(turned/2)*2 + c/(turned/2)
+		default:
+			c += a.First
 		}
 		places[i] = head + c
 	}
@@ -133,6 +158,9 @@ func inferRotary(l *Layer) error {
 	if t, ok := turned.IsConst(); a.Size < 0 || ok && t%2 != 0 || ok && fixed && t > n {
 		return fmt.Errorf("%s of the %s components of a head are turned, want an even number of them", turned, size)
 	}
+	if a.First < 0 || a.First > 0 && (a.Size == 0 || fixed && a.First+a.Size > n) {
+		return fmt.Errorf("%d of the %s components of a head are turned from %d on", a.Size, size, a.First)
+	}
 	positions := l.Input(RotaryPositions)
 	want := []symbolic.Dim{batch, length, turned.DivN(2)}
 	if positions != nil {
@@ -168,14 +196,14 @@ func fitsOnce(dims, want []symbolic.Dim) bool {
 // RotaryShape is the shape of a rotary embedding: what kernels and Eval compute with.
 type RotaryShape struct {
 	Batch, Heads, Length, Size int
-	Turned                     int  // components of each head
+	Turned, First              int  // components of each head, and the first of them
 	Angles                     int  // items that have angles, or positions, of their own; 1: all have the same ones
 	Split                      bool // heads have an axis of their own, before that of the sequence
 }
 
 // Shape returns the shape for an x of the given extents, and angles, or positions, of so many items.
 func (a RotaryAttrs) Shape(x []int, angles int) RotaryShape {
-	r := RotaryShape{Batch: x[0], Heads: a.Heads, Length: x[1], Turned: a.Size, Angles: angles}
+	r := RotaryShape{Batch: x[0], Heads: a.Heads, Length: x[1], Turned: a.Size, First: a.First, Angles: angles}
 	if r.Split = len(x) == 4; r.Split {
 		r.Heads, r.Length, r.Size = x[1], x[2], x[3]
 	} else {
@@ -216,13 +244,14 @@ func evalRotary(l *Layer, in, out []numeric.Value) error {
 	return nil
 }
 
-// turn turns the pairs of one head and copies the components behind them.
+// turn turns the pairs of one head and copies the other components.
 func (a RotaryAttrs) turn(y, x []float32, turned int, cos, sin []float32) {
 	first, second := 1, turned/2 // steps from pair to pair, and from one component of a pair to the other
 	if a.Interleaved {
 		first, second = 2, 1
 	}
 	copy(y, x)
+	y, x = y[a.First:], x[a.First:]
 	for i := range turned / 2 {
 		p, q := i*first, i*first+second
 		u, v, c, s := float64(x[p]), float64(x[q]), float64(cos[i]), float64(sin[i])

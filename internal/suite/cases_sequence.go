@@ -23,12 +23,15 @@ func (m *maker) rotations() {
 			if a.Apart = interleaved; a.Apart {
 				add(a, x(2, 3, 5, 2), x(2, 5, 1), x(2, 5, 1))
 				add(a, x(1, 2, 7, 64), x(1, 7, 32), x(1, 7, 32))
+				add(graph.RotaryAttrs{Size: 8, First: 12, Interleaved: true, Apart: true}, x(2, 3, 4, 20), x(2, 4, 4), x(2, 4, 4))
 				add(graph.RotaryAttrs{Heads: 3, Size: 10, Interleaved: true, Apart: true}, x(2, 4, 33), x(9, 5), x(9, 5), m.tensor(numeric.I64, numeric.Range{}, 1, 4))
 			}
 			a.Heads, a.Apart = 3, false
 			add(a, x(2, 4, 42), x(1, 4, 7), x(1, 4, 7))
 			add(a, x(2, 4, 42), m.constant(numeric.F32, numeric.Range{}, 1, 1, 4, 7), m.constant(numeric.F32, numeric.Range{}, 1, 1, 4, 7))
-			a.Size = 10
+			a.Size, a.First = 4, 7
+			add(a, x(2, 4, 42), x(1, 4, 2), x(1, 4, 2))
+			a.Size, a.First = 10, 0
 			add(a, x(2, 4, 33), x(9, 5), x(9, 5), m.tensor(numeric.I64, numeric.Range{}, 1, 4))
 		}
 	}

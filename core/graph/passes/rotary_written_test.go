@@ -133,6 +133,18 @@ func TestRotaryAsWritten(t *testing.T) {
 			turned := n.reshape("Turned", n.join("Joined", v, n.reshape("U_1", n.cut("U", x, 0, d, 2), b, h, s, d/2, 1)), b, h, s, d)
 			return n.output(n.binary("Add", elementwise.Add, n.binary("C", elementwise.Mul, x, stacked("cos")), n.binary("S", elementwise.Mul, turned, stacked("sin"))))
 		}},
+		{"rest-before-pairs", func(n *net) *graph.Network {
+			x := n.transpose("Transpose", n.reshape("Heads", n.input("x", b, s, h*2*d), b, s, h, 2*d), 0, 2, 1, 3)
+			parts := n.parts(x, d, d)
+			e, f := n.turnedPairs(n.cut("U", parts[1], 0, d, 2), n.cut("V", parts[1], 1, d, 2), n.weights("cos", -1, 1, s, d/2), n.weights("sin", -1, 1, s, d/2))
+			return n.output(n.add("Joined", graph.Concat, graph.ConcatAttrs{Axis: 3}, parts[0], e, f))
+		}},
+		{"rest-around-pairs", func(n *net) *graph.Network {
+			x := n.input("x", b, h, s, 16)
+			parts := n.parts(x, 4, d, 4)
+			y := n.halves(parts[1], n.twice("cos", s, d), n.twice("sin", s, d))
+			return n.output(n.add("Joined", graph.Concat, graph.ConcatAttrs{Axis: 3}, parts[0], y, parts[2]))
+		}},
 		{"rest-behind-an-embedding", func(n *net) *graph.Network {
 			x := n.transpose("Transpose", n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), 0, 2, 1, 3)
 			u := n.add("Turned", graph.Rotary, graph.RotaryAttrs{}, n.cut("First", x, 0, d/2, 1), n.weights("cos", -1, 1, 1, s, d/4), n.weights("sin", -1, 1, 1, s, d/4))

@@ -20,7 +20,7 @@ import (
 //	y = Add(a, b)
 //
 // whatever layers bring the two components of a pair together: it follows where they go. Pairs may follow each other, also where
-// their components are in halves behind it, angles have a value for each pair or for each component, and components behind those that are turned may stay, also behind a
+// their components are in halves behind it, angles have a value for each pair or for each component, and components beside those that are turned may stay, also behind a
 // RotaryEmbedding; so may places at the ends of the sequence. One whose heads have an axis of their own is moved before what cuts them, so that an attention behind it can
 // cut them itself.
 var Rotary = pass.Pass{
@@ -106,6 +106,9 @@ func rotaryRoots(r *pass.Rewrite, y *graph.Tensor) []*graph.Tensor {
 // pairs takes lanes as pairs of components that are turned, and components behind them that stay. What turns pairs, but not as a
 // RotaryEmbedding does, is noted as a fault.
 func (m *rotary) pairs(list []lane) bool {
+	if list = m.behind(list); list == nil {
+		return false
+	}
 	n := 0
 	for n < len(list) && len(list[n]) == 2 {
 		n++
@@ -137,13 +140,39 @@ func (m *rotary) pairs(list []lane) bool {
 	if m.attrs.Interleaved = list[0][1].from == 1 && n > 2; m.attrs.Interleaved {
 		step, other = 2, 1
 	}
-	if n < len(list) {
+	if n < len(list) || m.attrs.First > 0 {
 		m.attrs.Size = n
 	}
 	for i := range n / 2 {
 		m.pair(list, i*step, i*step+other)
 	}
 	return true
+}
+
+// behind returns the lanes behind those in front that stay, with the places that they have there; nil where all stay, or others than
+// those turn.
+func (m *rotary) behind(list []lane) []lane {
+	n := 0
+	for n < len(list) && len(list[n]) == 1 && list[n][0] == (laneTerm{from: n}) {
+		n++
+	}
+	if m.attrs.First = n; n == 0 {
+		return list
+	}
+	rest := make([]lane, 0, len(list)-n)
+	for _, l := range list[n:] {
+		l = slices.Clone(l)
+		for i := range l {
+			if l[i].from -= n; l[i].from < 0 {
+				return nil
+			}
+		}
+		rest = append(rest, l)
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return rest
 }
 
 // ofFirstPair reports whether a lane is made of the root's first two.

@@ -79,7 +79,7 @@ func newRotaryKernel(b kernels.Binding, isa asm.Features) (*rotaryKernel, error)
 	}
 	k.cos, k.sin = work.RealConst(b, graph.RotaryCos), work.RealConst(b, graph.RotarySin)
 	k.rotation, k.job = work.NewRotation(k.Size, a.Interleaved, isa), work.NewJob((*rotaryLaunch).do)
-	k.rotation.Apart = a.Apart
+	k.rotation.Apart, k.rotation.First = a.Apart, a.First
 	return k, nil
 }
 

@@ -4,7 +4,8 @@ import "github.com/trtui/trtui/kernels/cpu/internal/asm"
 
 // Rotation turns pairs of components of heads, as a rotary embedding does.
 type Rotation struct {
-	Size        int  // components of a head; those behind the pairs are copied
+	Size        int  // components of a head; those that are no pairs are copied
+	First       int  // the first that is of a pair
 	Interleaved bool // pairs lie side by side
 	Apart       bool // of Interleaved: their components are written in halves
 	halves      asm.RotaryKernel
@@ -18,13 +19,27 @@ func NewRotation(size int, interleaved bool, isa asm.Features) Rotation {
 // Turn turns so many heads that lie one behind the other, by as many angles as there are pairs in each. y and x do not overlap.
 func (r *Rotation) Turn(y, x, cos, sin []float32, heads int) {
 	y, x = y[:heads*r.Size], x[:heads*r.Size]
+	if r.First == 0 {
+		r.turn(y, x, cos, sin, r.Size)
+		return
+	}
+	copy(y[:r.First], x)
+	y, x = y[r.First:], x[r.First:]
+	last := (heads - 1) * r.Size // what is in front of a head's pairs is behind those of the one before
+	r.turn(y[:last], x[:last], cos, sin, r.Size)
+	r.turn(y[last:], x[last:], cos, sin, r.Size-r.First)
+}
+
+// turn turns heads of a size whose pairs come first.
+func (r *Rotation) turn(y, x, cos, sin []float32, size int) {
 	switch {
+	case len(x) == 0:
 	case !r.Interleaved:
-		r.halves.Turn(y, x, cos, sin, r.Size, heads)
+		r.halves.Turn(y, x, cos, sin, size, len(x)/size)
 	case r.Apart:
-		turnApart(y, x, cos, sin[:len(cos)], r.Size)
+		turnApart(y, x, cos, sin[:len(cos)], size)
 	default:
-		turnNeighbours(y, x, cos, sin[:len(cos)], r.Size)
+		turnNeighbours(y, x, cos, sin[:len(cos)], size)
 	}
 }
 

@@ -70,6 +70,9 @@ func emitRotary(b kernels.Binding) (*emit.Work, error) {
 	}
 	one := func(s emit.Storage, at ptx.Uint) ptx.Float { return s.LoadOne(k, k.Offset(s.Base, at, s.Type.Size())) }
 	value := k.VarF(one(x, index))
+	if s.First > 0 {
+		component = k.Sub(component, ptx.U(s.First)) // those in front become the largest numbers
+	}
 	k.If(k.Lt(component, ptx.U(s.Turned)), func() {
 		pair, second, apart := rotaryPair(k, component, s.Turned/2, a.Interleaved && !a.Apart)
 		own := index
