@@ -63,7 +63,7 @@ func writeFired(w io.Writer, st *report.PassStep, all bool) (folded bool) {
 			}
 			continue
 		}
-		var sum report.FiredSite
+		sum := report.FiredSite{Note: commonNote(sites)}
 		for _, f := range sites {
 			sum.KernelsSaved, sum.BytesSaved = sum.KernelsSaved+f.KernelsSaved, sum.BytesSaved+f.BytesSaved
 		}
@@ -71,6 +71,15 @@ func writeFired(w io.Writer, st *report.PassStep, all bool) (folded bool) {
 		folded = true
 	}
 	return folded
+}
+
+// commonNote returns what the notes of all places say, such as why a rule is applied at all.
+func commonNote(sites []report.FiredSite) string {
+	clauses := strings.Split(sites[0].Note, "; ")
+	for _, f := range sites[1:] {
+		clauses = slices.DeleteFunc(clauses, func(c string) bool { return !slices.Contains(strings.Split(f.Note, "; "), c) })
+	}
+	return strings.Join(clauses, "; ")
 }
 
 // writeMissed lists the places that a pass rejected, cause by cause; it reports whether not all were.

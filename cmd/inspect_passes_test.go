@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // What inspect passes prints is what --disable takes, whatever layers are called.
@@ -53,5 +54,17 @@ func TestDisablePrinted(t *testing.T) {
 	}
 	if n, m := strings.Count(before, "+ fuse-activation:"), strings.Count(after, "+ fuse-activation:"); m != n-1 {
 		t.Errorf("%d activations are fused instead of %d", m, n-1)
+	}
+}
+
+// TestCommonNote: of places that are told as one it is said what holds for all of them.
+func TestCommonNote(t *testing.T) {
+	step := &report.PassStep{}
+	for _, layer := range []string{"a", "b", "c", "d"} {
+		step.Fired = append(step.Fired, report.FiredSite{Site: "equalization:" + layer, Rule: "equalization", Into: layer, Note: "16 channels by " + layer + "; on 25 items that were held out: nearest 35.5 dB; gptq 37.1 dB"})
+	}
+	var b strings.Builder
+	if folded := writeFired(&b, step, false); !folded || !strings.Contains(b.String(), "at 4 places [on 25 items that were held out: nearest 35.5 dB; gptq 37.1 dB]; the first is equalization:a") {
+		t.Errorf("it says %s", b.String())
 	}
 }

@@ -294,6 +294,9 @@ func (r *rounder) unseen(t roundTask, w numeric.Value) string {
 // fewBits makes a product of real numbers read integers of few bits through a Dequantize.
 func (r *rounder) fewBits(n *graph.Network, t roundTask, stored map[string]*graph.Tensor) {
 	l, note := t.layer, r.Few.String()
+	if r.By.Compensates() {
+		note += ", which do not compensate"
+	}
 	weights := l.Inputs[1]
 	w, _ := weights.Const()
 	by, m := r.By.ByMoments(), r.moments[l.Name]

@@ -90,6 +90,7 @@ func TestFewBits(t *testing.T) {
 	}{
 		{"int4", "int4:8", "nearest", false, run.Supports(b, nil), nil, 4},
 		{"gptq", "int4:8", "gptq", true, run.Supports(b, nil), nil, 4},
+		{"compensated", "int4:8", "compensated", true, run.Supports(b, nil), nil, 4},
 		{"gptq without data", "int4:8", "gptq", false, run.Supports(b, nil), nil, 4},
 		{"one switched off", "int4:8", "nearest", false, run.Supports(b, nil), []string{"turned"}, 3},
 		{"no kernel", "int4:8", "nearest", false, none, nil, 0},
@@ -123,6 +124,9 @@ func TestFewBits(t *testing.T) {
 			for _, f := range step.Fired {
 				if strings.Contains(f.Note, "to the nearest: there is no data") != (c.name == "gptq without data") {
 					t.Errorf("%s: %s", f.Site, f.Note)
+				}
+				if c.name == "compensated" && !strings.Contains(f.Note, "int4:8, which do not compensate") {
+					t.Errorf("%s is rounded otherwise without a word: %s", f.Site, f.Note)
 				}
 			}
 			got, err := l.Network.Eval(ctx, in, nil)
