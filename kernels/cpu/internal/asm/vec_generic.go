@@ -255,14 +255,12 @@ func normalizeGeneric(dst, src []float32, less, factor float32, scale, bias []fl
 	}
 }
 
-// addLanes adds pairwise.
+// addLanes adds pairwise, in registers: it is called for every row.
 func addLanes(v *[16]float32) float32 {
-	for n := 8; n > 0; n /= 2 {
-		for i := range n {
-			v[i] += v[i+n]
-		}
-	}
-	return v[0]
+	a, b, c, d := v[0]+v[8], v[1]+v[9], v[2]+v[10], v[3]+v[11]
+	e, f, g, h := v[4]+v[12], v[5]+v[13], v[6]+v[14], v[7]+v[15]
+	a, b, c, d = a+e, b+f, c+g, d+h
+	return (a + c) + (b + d)
 }
 
 func rangeGeneric(src []float32) (low, high float32) {
