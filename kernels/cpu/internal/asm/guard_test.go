@@ -216,8 +216,8 @@ func TestFencedVectors(t *testing.T) {
 				}
 				k.Sum(x)
 				k.SumSquares(x, 1)
-				k.Normalize(dst, x, 1, 2, y, y)
-				k.Normalize(dst, x, 1, 2, nil, nil)
+				k.NormalizeRows(dst, x, n, y, y, 1, true)
+				k.NormalizeRows(dst, x, n, nil, nil, 1, false)
 				k.Range(x)
 				k.ExpSum(dst, x, 1)
 				k.Histogram(fenced(t, make([]uint64, 5), last), x, -1, 2, false)

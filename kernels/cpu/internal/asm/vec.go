@@ -65,8 +65,10 @@ type VecKernel struct {
 	Sum func(src []float32) float32
 	// SumSquares is that of src - less.
 	SumSquares func(src []float32, less float32) float32
-	// Normalize stores (src - less)*factor*scale + bias, each operation rounded; no scale is one of 1, no bias one of -0.
-	Normalize func(dst, src []float32, less, factor float32, scale, bias []float32)
+	// NormalizeRows makes of each row of n elements (x - mean)/sqrt(variance + epsilon)*scale + bias, each operation rounded; not centred,
+	// 0 and the mean square are in the places of mean and variance. The variance is that of what is left of the mean, which loses nothing
+	// where the mean is large. No scale is one of 1, no bias one of -0.
+	NormalizeRows func(dst, src []float32, n int, scale, bias []float32, epsilon float64, centered bool)
 	// Range returns the smallest and largest element, infinities of opposite sign for none. NaN is ignored.
 	Range func(src []float32) (low, high float32)
 	// ExpSum stores exp(src - less) and returns the sum.

@@ -57,16 +57,16 @@ var vecAVX2 = vecAssembly{
 func (v *vecAssembly) kernel(name string, needs Features) VecKernel {
 	return VecKernel{
 		Name: name, Needs: needs,
-		Unary:      v.runUnary,
-		Binary:     v.runBinary,
-		Select:     v.runSelect,
-		Sum:        v.runSum,
-		SumSquares: v.runSumSquares,
-		Normalize:  v.runNormalize,
-		Range:      v.runRange,
-		ExpSum:     v.runExpSum,
-		Histogram:  v.runHistogram,
-		Errors:     v.runErrors,
+		Unary:         v.runUnary,
+		Binary:        v.runBinary,
+		Select:        v.runSelect,
+		Sum:           v.runSum,
+		SumSquares:    v.runSumSquares,
+		NormalizeRows: v.runNormalizeRows,
+		Range:         v.runRange,
+		ExpSum:        v.runExpSum,
+		Histogram:     v.runHistogram,
+		Errors:        v.runErrors,
 	}
 }
 
@@ -162,7 +162,11 @@ var ones, negativeZeros = func() (x, y [16]float32) {
 	return x, y
 }()
 
-func (v *vecAssembly) runNormalize(dst, src []float32, less, factor float32, scale, bias []float32) {
+func (v *vecAssembly) runNormalizeRows(dst, src []float32, n int, scale, bias []float32, epsilon float64, centered bool) {
+	if n > vecCall {
+		v.normalizeLong(dst, src, n, scale, bias, epsilon, centered)
+		return
+	}
 	if scale == nil {
 		scale = ones[:]
 	}
@@ -170,15 +174,33 @@ func (v *vecAssembly) runNormalize(dst, src []float32, less, factor float32, sca
 		bias = negativeZeros[:]
 	}
 	dst = dst[:len(src)]
-	scaleStep, biasStep := step(scale, len(src)), step(bias, len(src))
+	f := vecNormalizeRowsAVX2
+	if v.wide {
+		f = vecNormalizeRowsAVX512
+	}
 	for len(src) > 0 {
-		n := min(vecCall, len(src))
-		if v.wide {
-			vecNormalizeAVX512(&dst[0], &src[0], &scale[0], &bias[0], n, scaleStep, biasStep, less, factor)
-		} else {
-			vecNormalizeAVX2(&dst[0], &src[0], &scale[0], &bias[0], n, scaleStep, biasStep, less, factor)
+		rows := min(max(1, vecCall/n), len(src)/n)
+		f(&dst[0], &src[0], &scale[0], &bias[0], rows, n, step(scale, n), step(bias, n), float32(n), float64(n), epsilon, centered)
+		dst, src = dst[rows*n:], src[rows*n:]
+	}
+}
+
+// normalizeLong is runNormalizeRows of rows that are too long for one call, pass by pass.
+func (v *vecAssembly) normalizeLong(dst, src []float32, n int, scale, bias []float32, epsilon float64, centered bool) {
+	for ; len(src) > 0; dst, src = dst[n:], src[n:] {
+		x, y, less := src[:n], dst[:n], float32(0)
+		if centered {
+			less = v.runSum(x) / float32(n)
 		}
-		dst, src, scale, bias = dst[n:], src[n:], rest(scale, n, scaleStep), rest(bias, n, biasStep)
+		factor := float32(1 / math.Sqrt(float64(v.runSumSquares(x, less))/float64(n)+epsilon))
+		v.runBinary(Sub, y, x, []float32{less})
+		v.runBinary(Mul, y, y, []float32{factor})
+		if scale != nil {
+			v.runBinary(Mul, y, y, scale)
+		}
+		if bias != nil {
+			v.runBinary(Add, y, y, bias)
+		}
 	}
 }
 

@@ -2132,55 +2132,197 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecNormalizeAVX512(dst *float32, src *float32, scale *float32, bias *float32, n int, scaleStep int, biasStep int, less float32, factor float32)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·vecNormalizeAVX512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         scale+16(FP), DX
-	MOVQ         bias+24(FP), BX
-	MOVQ         n+32(FP), SI
-	MOVQ         scaleStep+40(FP), DI
-	MOVQ         biasStep+48(FP), R8
-	VBROADCASTSS less+56(FP), Z0
-	VBROADCASTSS factor+60(FP), Z1
-	MOVL         SI, R10
-	ANDL         $0x0f, R10
-	MOVL         $0x0000ffff, R9
-	BZHIL        R10, R9, R9
-	KMOVW        R9, K1
-	SUBQ         $0x10, SI
-	JLT          tail
+// func vecNormalizeRowsAVX512(dst *float32, src *float32, scale *float32, bias *float32, rows int, n int, scaleStep int, biasStep int, length float32, count float64, epsilon float64, centered bool)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·vecNormalizeRowsAVX512(SB), NOSPLIT, $0-89
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  rows+32(FP), DX
+	MOVQ  $0x3ff0000000000000, BX
+	VMOVQ BX, X2
 
-loop:
-	VMOVUPS (CX), Z2
-	VSUBPS  Z0, Z2, Z2
-	VMULPS  Z1, Z2, Z2
-	VMOVUPS (DX), Z3
-	VMULPS  Z3, Z2, Z2
-	VMOVUPS (BX), Z3
-	VADDPS  Z3, Z2, Z2
-	VMOVUPS Z2, (AX)
-	ADDQ    $0x40, CX
-	ADDQ    $0x40, AX
-	ADDQ    DI, DX
-	ADDQ    R8, BX
+row:
+	VXORPS Z0, Z0, Z0
+	MOVB   centered+88(FP), BL
+	TESTB  BL, BL
+	JEQ    squares
+	MOVQ   CX, BX
+	MOVQ   n+40(FP), SI
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+
+sumfour:
+	CMPQ    SI, $0x40
+	JLT     sumrest
+	VMOVUPS (BX), Z5
+	VADDPS  Z5, Z0, Z0
+	VMOVUPS 64(BX), Z5
+	VADDPS  Z5, Z1, Z1
+	VMOVUPS 128(BX), Z5
+	VADDPS  Z5, Z3, Z3
+	VMOVUPS 192(BX), Z5
+	VADDPS  Z5, Z4, Z4
+	ADDQ    $0x00000100, BX
+	SUBQ    $0x40, SI
+	JMP     sumfour
+
+sumrest:
+	MOVL  SI, R8
+	ANDL  $0x0f, R8
+	MOVL  $0x0000ffff, DI
+	BZHIL R8, DI, DI
+	KMOVW DI, K1
+	SUBQ  $0x10, SI
+	JLT   sumtail
+
+sumloop:
+	VMOVUPS (BX), Z5
+	VADDPS  Z5, Z0, Z0
+	ADDQ    $0x40, BX
 	SUBQ    $0x10, SI
-	JGE     loop
+	JGE     sumloop
 
-tail:
+sumtail:
 	ADDQ      $0x10, SI
-	JE        done
-	VMOVUPS.Z (CX), K1, Z2
-	VSUBPS    Z0, Z2, Z2
-	VMULPS    Z1, Z2, Z2
-	VMOVUPS.Z (DX), K1, Z0
-	VMULPS    Z0, Z2, Z2
-	VMOVUPS.Z (BX), K1, Z0
-	VADDPS    Z0, Z2, Z2
-	VMOVUPS   Z2, K1, (AX)
+	JE        sumdone
+	VMOVUPS.Z (BX), K1, Z5
+	VADDPS    Z5, Z0, Z0
 
-done:
+sumdone:
+	VADDPS       Z1, Z0, Z0
+	VADDPS       Z4, Z3, Z3
+	VADDPS       Z3, Z0, Z0
+	VSHUFF32X4   $0x4e, Z0, Z0, Z1
+	VADDPS       Z1, Z0, Z0
+	VSHUFF32X4   $0xb1, Z0, Z0, Z1
+	VADDPS       Z1, Z0, Z0
+	VPERMILPS    $0x4e, Z0, Z1
+	VADDPS       Z1, Z0, Z0
+	VPERMILPS    $0xb1, Z0, Z1
+	VADDPS       Z1, Z0, Z0
+	VDIVSS       length+64(FP), X0, X0
+	VBROADCASTSS X0, Z0
+
+squares:
+	MOVQ   CX, BX
+	MOVQ   n+40(FP), SI
+	VXORPS Z1, Z1, Z1
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+
+squaresfour:
+	CMPQ        SI, $0x40
+	JLT         squaresrest
+	VMOVUPS     (BX), Z6
+	VSUBPS      Z0, Z6, Z6
+	VFMADD231PS Z6, Z6, Z1
+	VMOVUPS     64(BX), Z6
+	VSUBPS      Z0, Z6, Z6
+	VFMADD231PS Z6, Z6, Z3
+	VMOVUPS     128(BX), Z6
+	VSUBPS      Z0, Z6, Z6
+	VFMADD231PS Z6, Z6, Z4
+	VMOVUPS     192(BX), Z6
+	VSUBPS      Z0, Z6, Z6
+	VFMADD231PS Z6, Z6, Z5
+	ADDQ        $0x00000100, BX
+	SUBQ        $0x40, SI
+	JMP         squaresfour
+
+squaresrest:
+	MOVL  SI, R8
+	ANDL  $0x0f, R8
+	MOVL  $0x0000ffff, DI
+	BZHIL R8, DI, DI
+	KMOVW DI, K1
+	SUBQ  $0x10, SI
+	JLT   squarestail
+
+squaresloop:
+	VMOVUPS     (BX), Z6
+	VSUBPS      Z0, Z6, Z6
+	VFMADD231PS Z6, Z6, Z1
+	ADDQ        $0x40, BX
+	SUBQ        $0x10, SI
+	JGE         squaresloop
+
+squarestail:
+	ADDQ        $0x10, SI
+	JE          squaresdone
+	VMOVUPS.Z   (BX), K1, Z6
+	VSUBPS      Z0, Z6, Z6
+	VFMADD231PS Z6, Z6, K1, Z1
+
+squaresdone:
+	VADDPS       Z3, Z1, Z1
+	VADDPS       Z5, Z4, Z4
+	VADDPS       Z4, Z1, Z1
+	VSHUFF32X4   $0x4e, Z1, Z1, Z3
+	VADDPS       Z3, Z1, Z1
+	VSHUFF32X4   $0xb1, Z1, Z1, Z3
+	VADDPS       Z3, Z1, Z1
+	VPERMILPS    $0x4e, Z1, Z3
+	VADDPS       Z3, Z1, Z1
+	VPERMILPS    $0xb1, Z1, Z3
+	VADDPS       Z3, Z1, Z1
+	VCVTSS2SD    X1, X1, X1
+	VDIVSD       count+72(FP), X1, X1
+	VADDSD       epsilon+80(FP), X1, X1
+	VSQRTSD      X1, X1, X1
+	VDIVSD       X1, X2, X1
+	VCVTSD2SS    X1, X1, X1
+	VBROADCASTSS X1, Z1
+	MOVQ         n+40(FP), BX
+	MOVQ         scale+16(FP), SI
+	MOVQ         bias+24(FP), DI
+	MOVQ         scaleStep+48(FP), R8
+	MOVQ         biasStep+56(FP), R9
+	MOVQ         CX, R10
+	LEAQ         (CX)(BX*4), CX
+	MOVQ         AX, R11
+	LEAQ         (AX)(BX*4), AX
+	MOVL         BX, R13
+	ANDL         $0x0f, R13
+	MOVL         $0x0000ffff, R12
+	BZHIL        R13, R12, R12
+	KMOVW        R12, K1
+	SUBQ         $0x10, BX
+	JLT          applytail
+
+applyloop:
+	VMOVUPS (R10), Z3
+	VSUBPS  Z0, Z3, Z3
+	VMULPS  Z1, Z3, Z3
+	VMOVUPS (SI), Z4
+	VMULPS  Z4, Z3, Z3
+	VMOVUPS (DI), Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (R11)
+	ADDQ    $0x40, R10
+	ADDQ    $0x40, R11
+	ADDQ    R8, SI
+	ADDQ    R9, DI
+	SUBQ    $0x10, BX
+	JGE     applyloop
+
+applytail:
+	ADDQ      $0x10, BX
+	JE        applydone
+	VMOVUPS.Z (R10), K1, Z3
+	VSUBPS    Z0, Z3, Z3
+	VMULPS    Z1, Z3, Z3
+	VMOVUPS.Z (SI), K1, Z0
+	VMULPS    Z0, Z3, Z3
+	VMOVUPS.Z (DI), K1, Z0
+	VADDPS    Z0, Z3, Z3
+	VMOVUPS   Z3, K1, (R11)
+
+applydone:
+	SUBQ $0x01, DX
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -5811,70 +5953,254 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecNormalizeAVX2(dst *float32, src *float32, scale *float32, bias *float32, n int, scaleStep int, biasStep int, less float32, factor float32)
-// Requires: AVX
-TEXT ·vecNormalizeAVX2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         scale+16(FP), DX
-	MOVQ         bias+24(FP), BX
-	MOVQ         n+32(FP), SI
-	MOVQ         scaleStep+40(FP), DI
-	MOVQ         biasStep+48(FP), R8
-	VBROADCASTSS less+56(FP), Y0
-	VBROADCASTSS factor+60(FP), Y1
-	SUBQ         $0x10, SI
-	JLT          tail
+// func vecNormalizeRowsAVX2(dst *float32, src *float32, scale *float32, bias *float32, rows int, n int, scaleStep int, biasStep int, length float32, count float64, epsilon float64, centered bool)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecNormalizeRowsAVX2(SB), NOSPLIT, $0-89
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  rows+32(FP), DX
+	MOVQ  $0x3ff0000000000000, BX
+	VMOVQ BX, X2
 
-loop:
-	VMOVUPS (CX), Y2
-	VSUBPS  Y0, Y2, Y2
-	VMULPS  Y1, Y2, Y2
-	VMOVUPS (DX), Y3
-	VMULPS  Y3, Y2, Y2
-	VMOVUPS (BX), Y3
-	VADDPS  Y3, Y2, Y2
-	VMOVUPS Y2, (AX)
-	VMOVUPS 32(CX), Y2
-	VSUBPS  Y0, Y2, Y2
-	VMULPS  Y1, Y2, Y2
-	VMOVUPS 32(DX), Y3
-	VMULPS  Y3, Y2, Y2
-	VMOVUPS 32(BX), Y3
-	VADDPS  Y3, Y2, Y2
-	VMOVUPS Y2, 32(AX)
-	ADDQ    $0x40, CX
-	ADDQ    $0x40, AX
-	ADDQ    DI, DX
-	ADDQ    R8, BX
+row:
+	VXORPS Y0, Y0, Y0
+	MOVB   centered+88(FP), BL
+	TESTB  BL, BL
+	JEQ    squares
+	MOVQ   CX, BX
+	MOVQ   n+40(FP), SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+
+sumfour:
+	CMPQ    SI, $0x40
+	JLT     sumrest
+	VMOVUPS (BX), Y9
+	VADDPS  Y9, Y0, Y0
+	VMOVUPS 32(BX), Y9
+	VADDPS  Y9, Y1, Y1
+	VMOVUPS 64(BX), Y9
+	VADDPS  Y9, Y3, Y3
+	VMOVUPS 96(BX), Y9
+	VADDPS  Y9, Y4, Y4
+	VMOVUPS 128(BX), Y9
+	VADDPS  Y9, Y5, Y5
+	VMOVUPS 160(BX), Y9
+	VADDPS  Y9, Y6, Y6
+	VMOVUPS 192(BX), Y9
+	VADDPS  Y9, Y7, Y7
+	VMOVUPS 224(BX), Y9
+	VADDPS  Y9, Y8, Y8
+	ADDQ    $0x00000100, BX
+	SUBQ    $0x40, SI
+	JMP     sumfour
+
+sumrest:
+	SUBQ $0x10, SI
+	JLT  sumtail
+
+sumloop:
+	VMOVUPS (BX), Y9
+	VADDPS  Y9, Y0, Y0
+	VMOVUPS 32(BX), Y9
+	VADDPS  Y9, Y1, Y1
+	ADDQ    $0x40, BX
 	SUBQ    $0x10, SI
-	JGE     loop
+	JGE     sumloop
 
-tail:
+sumtail:
 	ADDQ       $0x10, SI
-	JE         done
+	JE         sumdone
 	NEGQ       SI
 	LEAQ       vecTail<>+64(SB), DI
-	VMOVUPS    (DI)(SI*4), Y2
-	VMASKMOVPS (CX), Y2, Y3
-	VSUBPS     Y0, Y3, Y3
-	VMULPS     Y1, Y3, Y3
-	VMASKMOVPS (DX), Y2, Y4
-	VMULPS     Y4, Y3, Y3
-	VMASKMOVPS (BX), Y2, Y4
-	VADDPS     Y4, Y3, Y3
-	VMASKMOVPS Y3, Y2, (AX)
-	VMOVUPS    32(DI)(SI*4), Y2
-	VMASKMOVPS 32(CX), Y2, Y3
-	VSUBPS     Y0, Y3, Y3
-	VMULPS     Y1, Y3, Y3
-	VMASKMOVPS 32(DX), Y2, Y0
-	VMULPS     Y0, Y3, Y3
-	VMASKMOVPS 32(BX), Y2, Y0
-	VADDPS     Y0, Y3, Y3
-	VMASKMOVPS Y3, Y2, 32(AX)
+	VMOVUPS    (DI)(SI*4), Y9
+	VMASKMOVPS (BX), Y9, Y9
+	VADDPS     Y9, Y0, Y0
+	VMOVUPS    32(DI)(SI*4), Y9
+	VMASKMOVPS 32(BX), Y9, Y9
+	VADDPS     Y9, Y1, Y1
 
-done:
+sumdone:
+	VADDPS       Y3, Y0, Y0
+	VADDPS       Y7, Y5, Y5
+	VADDPS       Y5, Y0, Y0
+	VADDPS       Y4, Y1, Y1
+	VADDPS       Y8, Y6, Y6
+	VADDPS       Y6, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERM2F128   $0x01, Y0, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERMILPS    $0x4e, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERMILPS    $0xb1, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VDIVSS       length+64(FP), X0, X0
+	VBROADCASTSS X0, Y0
+
+squares:
+	MOVQ   CX, BX
+	MOVQ   n+40(FP), SI
+	VXORPS Y1, Y1, Y1
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+
+squaresfour:
+	CMPQ        SI, $0x40
+	JLT         squaresrest
+	VMOVUPS     (BX), Y10
+	VSUBPS      Y0, Y10, Y10
+	VFMADD231PS Y10, Y10, Y1
+	VMOVUPS     32(BX), Y10
+	VSUBPS      Y0, Y10, Y10
+	VFMADD231PS Y10, Y10, Y3
+	VMOVUPS     64(BX), Y10
+	VSUBPS      Y0, Y10, Y10
+	VFMADD231PS Y10, Y10, Y4
+	VMOVUPS     96(BX), Y10
+	VSUBPS      Y0, Y10, Y10
+	VFMADD231PS Y10, Y10, Y5
+	VMOVUPS     128(BX), Y10
+	VSUBPS      Y0, Y10, Y10
+	VFMADD231PS Y10, Y10, Y6
+	VMOVUPS     160(BX), Y10
+	VSUBPS      Y0, Y10, Y10
+	VFMADD231PS Y10, Y10, Y7
+	VMOVUPS     192(BX), Y10
+	VSUBPS      Y0, Y10, Y10
+	VFMADD231PS Y10, Y10, Y8
+	VMOVUPS     224(BX), Y10
+	VSUBPS      Y0, Y10, Y10
+	VFMADD231PS Y10, Y10, Y9
+	ADDQ        $0x00000100, BX
+	SUBQ        $0x40, SI
+	JMP         squaresfour
+
+squaresrest:
+	SUBQ $0x10, SI
+	JLT  squarestail
+
+squaresloop:
+	VMOVUPS     (BX), Y10
+	VSUBPS      Y0, Y10, Y10
+	VFMADD231PS Y10, Y10, Y1
+	VMOVUPS     32(BX), Y10
+	VSUBPS      Y0, Y10, Y10
+	VFMADD231PS Y10, Y10, Y3
+	ADDQ        $0x40, BX
+	SUBQ        $0x10, SI
+	JGE         squaresloop
+
+squarestail:
+	ADDQ        $0x10, SI
+	JE          squaresdone
+	NEGQ        SI
+	LEAQ        vecTail<>+64(SB), DI
+	VMOVUPS     (DI)(SI*4), Y10
+	VMASKMOVPS  (BX), Y10, Y11
+	VSUBPS      Y0, Y11, Y11
+	VANDPS      Y10, Y11, Y11
+	VFMADD231PS Y11, Y11, Y1
+	VMOVUPS     32(DI)(SI*4), Y10
+	VMASKMOVPS  32(BX), Y10, Y11
+	VSUBPS      Y0, Y11, Y11
+	VANDPS      Y10, Y11, Y11
+	VFMADD231PS Y11, Y11, Y3
+
+squaresdone:
+	VADDPS       Y4, Y1, Y1
+	VADDPS       Y8, Y6, Y6
+	VADDPS       Y6, Y1, Y1
+	VADDPS       Y5, Y3, Y3
+	VADDPS       Y9, Y7, Y7
+	VADDPS       Y7, Y3, Y3
+	VADDPS       Y3, Y1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y3
+	VADDPS       Y3, Y1, Y1
+	VPERMILPS    $0x4e, Y1, Y3
+	VADDPS       Y3, Y1, Y1
+	VPERMILPS    $0xb1, Y1, Y3
+	VADDPS       Y3, Y1, Y1
+	VCVTSS2SD    X1, X1, X1
+	VDIVSD       count+72(FP), X1, X1
+	VADDSD       epsilon+80(FP), X1, X1
+	VSQRTSD      X1, X1, X1
+	VDIVSD       X1, X2, X1
+	VCVTSD2SS    X1, X1, X1
+	VBROADCASTSS X1, Y1
+	MOVQ         n+40(FP), BX
+	MOVQ         scale+16(FP), SI
+	MOVQ         bias+24(FP), DI
+	MOVQ         scaleStep+48(FP), R8
+	MOVQ         biasStep+56(FP), R9
+	MOVQ         CX, R10
+	LEAQ         (CX)(BX*4), CX
+	MOVQ         AX, R11
+	LEAQ         (AX)(BX*4), AX
+	SUBQ         $0x10, BX
+	JLT          applytail
+
+applyloop:
+	VMOVUPS (R10), Y3
+	VSUBPS  Y0, Y3, Y3
+	VMULPS  Y1, Y3, Y3
+	VMOVUPS (SI), Y4
+	VMULPS  Y4, Y3, Y3
+	VMOVUPS (DI), Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, (R11)
+	VMOVUPS 32(R10), Y3
+	VSUBPS  Y0, Y3, Y3
+	VMULPS  Y1, Y3, Y3
+	VMOVUPS 32(SI), Y4
+	VMULPS  Y4, Y3, Y3
+	VMOVUPS 32(DI), Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, 32(R11)
+	ADDQ    $0x40, R10
+	ADDQ    $0x40, R11
+	ADDQ    R8, SI
+	ADDQ    R9, DI
+	SUBQ    $0x10, BX
+	JGE     applyloop
+
+applytail:
+	ADDQ       $0x10, BX
+	JE         applydone
+	NEGQ       BX
+	LEAQ       vecTail<>+64(SB), R8
+	VMOVUPS    (R8)(BX*4), Y3
+	VMASKMOVPS (R10), Y3, Y4
+	VSUBPS     Y0, Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VMASKMOVPS (SI), Y3, Y5
+	VMULPS     Y5, Y4, Y4
+	VMASKMOVPS (DI), Y3, Y5
+	VADDPS     Y5, Y4, Y4
+	VMASKMOVPS Y4, Y3, (R11)
+	VMOVUPS    32(R8)(BX*4), Y3
+	VMASKMOVPS 32(R10), Y3, Y4
+	VSUBPS     Y0, Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VMASKMOVPS 32(SI), Y3, Y0
+	VMULPS     Y0, Y4, Y4
+	VMASKMOVPS 32(DI), Y3, Y0
+	VADDPS     Y0, Y4, Y4
+	VMASKMOVPS Y4, Y3, 32(R11)
+
+applydone:
+	SUBQ $0x01, DX
+	JNE  row
 	VZEROUPPER
 	RET
 

@@ -5,17 +5,17 @@ import "math"
 // vecKernelGeneric is the pure Go implementation.
 func vecKernelGeneric() VecKernel {
 	return VecKernel{
-		Name:       "vec_generic",
-		Unary:      unaryGeneric,
-		Binary:     binaryGeneric,
-		Select:     selectGeneric,
-		Sum:        sumGeneric,
-		SumSquares: sumSquaresGeneric,
-		Normalize:  normalizeGeneric,
-		Range:      rangeGeneric,
-		ExpSum:     expSumGeneric,
-		Histogram:  histogramGeneric,
-		Errors:     errorsGeneric,
+		Name:          "vec_generic",
+		Unary:         unaryGeneric,
+		Binary:        binaryGeneric,
+		Select:        selectGeneric,
+		Sum:           sumGeneric,
+		SumSquares:    sumSquaresGeneric,
+		NormalizeRows: normalizeRowsGeneric,
+		Range:         rangeGeneric,
+		ExpSum:        expSumGeneric,
+		Histogram:     histogramGeneric,
+		Errors:        errorsGeneric,
 	}
 }
 
@@ -242,16 +242,23 @@ func sumSquaresGeneric(src []float32, less float32) float32 {
 	return addLanes(&lanes)
 }
 
-func normalizeGeneric(dst, src []float32, less, factor float32, scale, bias []float32) {
-	for i, x := range src {
-		y := float32(float32(x-less) * factor)
-		if scale != nil {
-			y = float32(y * scale[i])
+func normalizeRowsGeneric(dst, src []float32, n int, scale, bias []float32, epsilon float64, centered bool) {
+	for ; len(src) > 0; dst, src = dst[n:], src[n:] {
+		x, less := src[:n], float32(0)
+		if centered {
+			less = sumGeneric(x) / float32(n)
 		}
-		if bias != nil {
-			y += bias[i]
+		factor := float32(1 / math.Sqrt(float64(float64(sumSquaresGeneric(x, less))/float64(n))+epsilon))
+		for i, x := range x {
+			y := float32(float32(x-less) * factor)
+			if scale != nil {
+				y = float32(y * scale[i])
+			}
+			if bias != nil {
+				y += bias[i]
+			}
+			dst[i] = y
 		}
-		dst[i] = y
 	}
 }
 

@@ -276,37 +276,51 @@ func checkReductions(t *testing.T, k VecKernel, r *rand.Rand, n int) {
 	}
 }
 
-// TestVecNormalize compares with the functions that do one step each.
-func TestVecNormalize(t *testing.T) {
+// TestVecNormalizeRows compares with the functions that do one step each, of one row and of several, of rows that take several calls.
+func TestVecNormalizeRows(t *testing.T) {
 	for _, k := range VecKernels() {
 		t.Run(k.Name, func(t *testing.T) {
 			runnable(t, k.Needs)
 			r := rand.New(rand.NewPCG(5, 6))
-			for _, n := range append([]int{100001}, vecLengths...) {
-				for given := range 4 {
-					x, want := vecValues(r, n), make([]float32, n)
-					less, factor := float32(r.NormFloat64()), r.Float32()
-					k.Binary(Sub, want, x, []float32{less})
-					k.Binary(Mul, want, want, []float32{factor})
+			for _, n := range append([]int{100001, 20000}, vecLengths...) {
+				if n == 0 {
+					continue
+				}
+				for given := range 8 {
+					rows := 1 + r.IntN(5)
+					x, want := normals(r, rows*n), make([]float32, rows*n)
 					var scale, bias []float32
 					if given&1 != 0 {
 						scale = normals(r, n)
-						k.Binary(Mul, want, want, scale)
 					}
 					if given&2 != 0 {
 						bias = normals(r, n)
-						k.Binary(Add, want, want, bias)
 					}
-					got := make([]float32, n+1)
-					got[n] = 42
-					k.Normalize(got, x, less, factor, scale, bias)
-					for i := range want {
-						if !same(got[i], want[i]) || math.Signbit(float64(got[i])) != math.Signbit(float64(want[i])) && got[i] == 0 {
-							t.Fatalf("element %d of %d, given %d: %g, want %g", i, n, given, got[i], want[i])
+					for at := 0; at < len(x); at += n {
+						x, want, less := x[at:][:n], want[at:][:n], float32(0)
+						if given&4 != 0 {
+							less = k.Sum(x) / float32(n)
+						}
+						factor := float32(1 / math.Sqrt(float64(k.SumSquares(x, less))/float64(n)+1e-3))
+						k.Binary(Sub, want, x, []float32{less})
+						k.Binary(Mul, want, want, []float32{factor})
+						if scale != nil {
+							k.Binary(Mul, want, want, scale)
+						}
+						if bias != nil {
+							k.Binary(Add, want, want, bias)
 						}
 					}
-					if got[n] != 42 {
-						t.Fatalf("writes beyond %d elements", n)
+					got := make([]float32, rows*n+1)
+					got[rows*n] = 42
+					k.NormalizeRows(got[:rows*n], x, n, scale, bias, 1e-3, given&4 != 0)
+					for i := range want {
+						if !same(got[i], want[i]) || math.Signbit(float64(got[i])) != math.Signbit(float64(want[i])) && got[i] == 0 {
+							t.Fatalf("element %d of %d rows of %d, given %d: %g, want %g", i, rows, n, given, got[i], want[i])
+						}
+					}
+					if got[rows*n] != 42 {
+						t.Fatalf("writes beyond %d rows of %d elements", rows, n)
 					}
 				}
 			}

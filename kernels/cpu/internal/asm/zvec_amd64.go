@@ -164,10 +164,10 @@ func vecSumAVX512(lanes *float32, src *float32, n int)
 //go:noescape
 func vecSumSquaresAVX512(lanes *float32, src *float32, n int, less float32)
 
-// vecNormalizeAVX512 is VecKernel.Normalize of n elements.
+// vecNormalizeRowsAVX512 is VecKernel.NormalizeRows of at least one row.
 //
 //go:noescape
-func vecNormalizeAVX512(dst *float32, src *float32, scale *float32, bias *float32, n int, scaleStep int, biasStep int, less float32, factor float32)
+func vecNormalizeRowsAVX512(dst *float32, src *float32, scale *float32, bias *float32, rows int, n int, scaleStep int, biasStep int, length float32, count float64, epsilon float64, centered bool)
 
 // vecRangeAVX512 leaves 16 minima and 16 maxima; see VecKernel.Range.
 //
@@ -349,10 +349,10 @@ func vecSumAVX2(lanes *float32, src *float32, n int)
 //go:noescape
 func vecSumSquaresAVX2(lanes *float32, src *float32, n int, less float32)
 
-// vecNormalizeAVX2 is VecKernel.Normalize of n elements.
+// vecNormalizeRowsAVX2 is VecKernel.NormalizeRows of at least one row.
 //
 //go:noescape
-func vecNormalizeAVX2(dst *float32, src *float32, scale *float32, bias *float32, n int, scaleStep int, biasStep int, less float32, factor float32)
+func vecNormalizeRowsAVX2(dst *float32, src *float32, scale *float32, bias *float32, rows int, n int, scaleStep int, biasStep int, length float32, count float64, epsilon float64, centered bool)
 
 // vecRangeAVX2 leaves 16 minima and 16 maxima; see VecKernel.Range.
 //

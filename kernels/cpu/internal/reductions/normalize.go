@@ -2,7 +2,6 @@ package reductions
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -54,11 +53,11 @@ func normTactics(isa asm.Features) []kernels.Tactic {
 				}
 				n.vec = work.VecKernel(isa)
 				if to, _ := quantizedRows(b); to != nil {
-					k := &byteRows{rowKernel: rowKernel{rows: n.rows, size: n.n, cost: 8, row: n.row}, to: *to, quant: work.QuantKernel(isa)}
+					k := &byteRows{rowKernel: rowKernel{rows: n.rows, size: n.n, cost: 8, compute: n.compute}, to: *to, quant: work.QuantKernel(isa)}
 					k.job = work.NewJob((*byteRowsLaunch).do)
 					return k, nil
 				}
-				return bindRows(b, isa, &rowKernel{rows: n.rows, size: n.n, cost: 8, row: n.row})
+				return bindRows(b, isa, &rowKernel{rows: n.rows, size: n.n, cost: 8, compute: n.compute})
 			},
 		})
 	}
@@ -113,21 +112,18 @@ func channelNorm(b kernels.Binding) (normalization, error) {
 	return n, n.parameters(b)
 }
 
-// row normalises row u: the variance is that of what is left of the mean, which loses nothing where the mean is large.
-func (k *normalization) row(u int, y, x []float32) {
-	less := float32(0)
-	if k.centered {
-		less = k.vec.Sum(x) / float32(k.n)
-	}
-	factor := float32(1 / math.Sqrt(float64(k.vec.SumSquares(x, less))/float64(k.n)+k.epsilon))
+// compute normalises rows that follow each other.
+func (k *normalization) compute(first int, y, x []float32) {
 	if k.each {
-		k.vec.Normalize(y, x, less, factor, k.scale, k.bias)
+		k.vec.NormalizeRows(y, x, k.n, k.scale, k.bias, k.epsilon, k.centered)
 		return
 	}
-	k.vec.Unary(asm.Affine, y, x, 1, -less)
-	for c := range k.n / k.channel {
-		i := (u*(k.n/k.channel) + c) % len(k.scale)
-		part := y[c*k.channel:][:k.channel]
-		k.vec.Unary(asm.Affine, part, part, factor*k.scale[i], k.bias[i])
+	k.vec.NormalizeRows(y, x, k.n, nil, nil, k.epsilon, k.centered)
+	for at, u := 0, first; at < len(y); at, u = at+k.n, u+1 {
+		for c := range k.n / k.channel {
+			i := (u*(k.n/k.channel) + c) % len(k.scale)
+			part := y[at+c*k.channel:][:k.channel]
+			k.vec.Unary(asm.Affine, part, part, k.scale[i], k.bias[i])
+		}
 	}
 }

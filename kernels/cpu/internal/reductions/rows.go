@@ -27,9 +27,9 @@ func takeRoom(n int) *room {
 
 // rowKernel computes rows of float32 that do not depend on each other, and then the layer's program over all of them.
 type rowKernel struct {
-	rows, size int                         // of a row: elements, as many of the input as of the output
-	cost       int                         // bytes that computing an element is as much work as
-	row        func(u int, y, x []float32) // computes row u; several at a time
+	rows, size int                             // of a row: elements, as many of the input as of the output
+	cost       int                             // bytes that computing an element is as much work as
+	compute    func(first int, y, x []float32) // computes rows that follow each other; several times at once
 	program    *programs.Program
 	job        *work.Job[rowLaunch]
 }
@@ -48,16 +48,31 @@ func bindRows(b kernels.Binding, isa asm.Features, k *rowKernel) (kernels.Kernel
 	return k, err
 }
 
-// do computes a row.
+// rowsUnit is how many elements of rows, or one row, are a unit of work.
+const rowsUnit = 4096
+
+// perUnit returns the rows of a unit.
+func (k *rowKernel) perUnit() int { return max(1, rowsUnit/k.size) }
+
+// units returns how many there are.
+func (k *rowKernel) units() int { return (k.rows + k.perUnit() - 1) / k.perUnit() }
+
+// unit returns the rows of a unit, and where its elements begin and end.
+func (k *rowKernel) unit(u int) (first, from, to int) {
+	first = u * k.perUnit()
+	return first, first * k.size, min(k.rows, first+k.perUnit()) * k.size
+}
+
+// do computes the rows of a unit.
 func (l *rowLaunch) do(u, _ int) {
-	k := l.kernel
-	k.row(u, l.y[u*k.size:][:k.size], l.x[u*k.size:][:k.size])
+	first, from, to := l.kernel.unit(u)
+	l.kernel.compute(first, l.y[from:to], l.x[from:to])
 }
 
 // Launch computes all rows.
 func (k *rowKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	if x := numeric.View[float32](in[0].Host); k.size > 0 {
-		k.job.Each(work.LoopOver(st, k.cost*len(x)), k.rows, rowLaunch{k, x, numeric.View[float32](out[0].Host)})
+		k.job.Each(work.LoopOver(st, k.cost*len(x)), k.units(), rowLaunch{k, x, numeric.View[float32](out[0].Host)})
 	}
 	if k.program != nil {
 		k.program.Launch(work.Loop(st), out[0], in, out[0])
@@ -102,19 +117,20 @@ type byteRowsLaunch struct {
 	y      []byte
 }
 
-// do computes a row.
+// do computes the rows of a unit.
 func (l *byteRowsLaunch) do(u, _ int) {
 	k := l.kernel
-	r := takeRoom(k.size)
-	k.row(u, r.floats[:k.size], l.x[u*k.size:][:k.size])
-	k.quant.Quantize(l.y[u*k.size:][:k.size], r.floats[:k.size], k.to)
+	first, from, to := k.unit(u)
+	r := takeRoom(to - from)
+	k.compute(first, r.floats[:to-from], l.x[from:to])
+	k.quant.Quantize(l.y[from:to], r.floats[:to-from], k.to)
 	rooms.Put(r)
 }
 
 // Launch computes all rows.
 func (k *byteRows) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	if x := numeric.View[float32](in[0].Host); k.size > 0 {
-		k.job.Each(work.LoopOver(st, k.cost*len(x)), k.rows, byteRowsLaunch{k, x, out[0].Host})
+		k.job.Each(work.LoopOver(st, k.cost*len(x)), k.units(), byteRowsLaunch{k, x, out[0].Host})
 	}
 	return nil
 }

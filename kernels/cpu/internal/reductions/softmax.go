@@ -36,11 +36,18 @@ func bindSoftmax(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
 	if a.Flatten {
 		k.n, k.inner = k.n*k.inner, 1
 	}
-	return bindRows(b, isa, &rowKernel{rows: numeric.Count(dims[:axis]), size: k.n * k.inner, cost: 16, row: k.lines})
+	return bindRows(b, isa, &rowKernel{rows: numeric.Count(dims[:axis]), size: k.n * k.inner, cost: 16, compute: k.rows})
+}
+
+// rows computes those of rows of the tensor that follow each other.
+func (k *softmax) rows(_ int, y, x []float32) {
+	for size := k.n * k.inner; len(x) > 0; y, x = y[size:], x[size:] {
+		k.lines(y[:size], x[:size])
+	}
 }
 
 // lines computes those of one row of the tensor.
-func (k *softmax) lines(_ int, y, x []float32) {
+func (k *softmax) lines(y, x []float32) {
 	if k.inner == 1 {
 		k.line(y, x)
 		return

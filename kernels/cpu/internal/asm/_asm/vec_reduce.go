@@ -13,7 +13,7 @@ import (
 func emitReductions(v vector) {
 	emitSums(v, false)
 	emitSums(v, true)
-	emitNormalize(v)
+	emitNormalizeRows(v)
 	emitRange(v)
 	emitExpSum(v)
 	emitBins(v)
@@ -30,8 +30,7 @@ func (v vector) lanes() []reg.VecVirtual {
 	return acc
 }
 
-// emitSums emits a sum, of elements or of the squares of their differences from a number, with four accumulators, to hide the latency
-// of the addition.
+// emitSums emits a sum, of elements or of the squares of their differences from a number.
 func emitSums(v vector, squares bool) {
 	c, method, args := v.c, "Sum", ""
 	if squares {
@@ -39,9 +38,21 @@ func emitSums(v vector, squares bool) {
 	}
 	name := "vec" + method + v.isa.name
 	function(c, name, "func(lanes, src *float32, n int"+args+")", fmt.Sprintf("%s leaves 16 partial sums; see VecKernel.%s.", name, method))
-	add := func(x vreg, _ reg.Register, acc vreg) { c.VADDPS(x, acc, acc) }
+	var less vreg
 	if squares {
-		less := v.splatParam("less")
+		less = v.splatParam("less")
+	}
+	v.storeLanes(v.sums("", v.param("src"), v.param("n"), less), 0)
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// sums emits the loops over n elements from src on, which both move: 16 partial sums of the elements or, with less, of the squares of
+// their differences from it. Four accumulators hide the latency of the addition.
+func (v vector) sums(label string, src, n reg.GPVirtual, less vreg) []reg.VecVirtual {
+	c := v.c
+	add := func(x vreg, _ reg.Register, acc vreg) { c.VADDPS(x, acc, acc) }
+	if less != nil {
 		add = func(x vreg, mask reg.Register, acc vreg) {
 			switch c.VSUBPS(less, x, x); { // lanes that are not there are no difference
 			case mask == nil:
@@ -54,14 +65,13 @@ func emitSums(v vector, squares bool) {
 			}
 		}
 	}
-	src, n := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
 	var acc [4][]reg.VecVirtual
 	for i := range acc {
 		acc[i] = v.lanes()
 	}
-	c.Label("four")
+	c.Label(label + "four")
 	c.CMPQ(n, operand.Imm(64))
-	c.JLT(operand.LabelRef("rest"))
+	c.JLT(operand.LabelRef(label + "rest"))
 	for i := range acc {
 		for part, a := range acc[i] {
 			add(v.load(operand.Mem{Base: src, Disp: i*lane + part*v.isa.width}, nil), nil, a)
@@ -69,9 +79,9 @@ func emitSums(v vector, squares bool) {
 	}
 	c.ADDQ(operand.U32(4*lane), src)
 	c.SUBQ(operand.Imm(64), n)
-	c.JMP(operand.LabelRef("four"))
-	c.Label("rest")
-	v.overVectors(n, func(mask reg.Register, at int) {
+	c.JMP(operand.LabelRef(label + "four"))
+	c.Label(label + "rest")
+	v.overVectorsOf(label, n, func(mask reg.Register, at int) {
 		add(v.load(operand.Mem{Base: src, Disp: at}, mask), mask, acc[0][at/v.isa.width])
 	}, func() { c.ADDQ(operand.Imm(lane), src) })
 	for part := range acc[0] {
@@ -79,32 +89,71 @@ func emitSums(v vector, squares bool) {
 		c.VADDPS(acc[3][part], acc[2][part], acc[2][part])
 		c.VADDPS(acc[2][part], acc[0][part], acc[0][part])
 	}
-	v.storeLanes(acc[0], 0)
-	c.VZEROUPPER()
-	c.RET()
+	return acc[0]
 }
 
-// emitNormalize emits the last pass of a normalisation; scale and bias advance by so many bytes with each 16 elements.
-func emitNormalize(v vector) {
+// emitNormalizeRows emits the three passes of a normalisation over rows of n elements, of which length is the number as float32 and
+// count as float64; scale and bias advance by so many bytes with each 16 elements of a row.
+func emitNormalizeRows(v vector) {
 	c := v.c
-	name := "vecNormalize" + v.isa.name
-	function(c, name, "func(dst, src, scale, bias *float32, n, scaleStep, biasStep int, less, factor float32)", name+" is VecKernel.Normalize of n elements.")
-	dst, src, scale, bias := v.param("dst"), v.param("src"), v.param("scale"), v.param("bias")
-	n, scaleStep, biasStep := v.param("n"), v.param("scaleStep"), v.param("biasStep")
-	less, factor := v.splatParam("less"), v.splatParam("factor")
-	v.overVectors(n, func(mask reg.Register, at int) {
-		x := v.load(operand.Mem{Base: src, Disp: at}, mask)
+	name := "vecNormalizeRows" + v.isa.name
+	function(c, name, "func(dst, src, scale, bias *float32, rows, n, scaleStep, biasStep int, length float32, count, epsilon float64, centered bool)",
+		name+" is VecKernel.NormalizeRows of at least one row.")
+	of := func(name string) operand.Mem {
+		p, err := c.Param(name).Resolve()
+		if err != nil {
+			panic(err)
+		}
+		return p.Addr
+	}
+	dst, src, rows := v.param("dst"), v.param("src"), v.param("rows")
+	less, factor, one := v.z(), v.z(), c.XMM()
+	bits := c.GP64()
+	c.MOVQ(operand.U64(math.Float64bits(1)), bits)
+	c.VMOVQ(bits, one)
+	row := func() reg.GPVirtual {
+		at := c.GP64().(reg.GPVirtual)
+		c.MOVQ(src, at)
+		return at
+	}
+	sum := func(x, y vreg) { c.VADDPS(x, y, y) }
+	c.Label("row")
+	c.VXORPS(less, less, less)
+	centered := c.Load(c.Param("centered"), c.GP8())
+	c.TESTB(centered, centered)
+	c.JEQ(operand.LabelRef("squares"))
+	mean := v.acrossLanes(v.sums("sum", row(), v.param("n"), nil), sum).AsX()
+	c.VDIVSS(of("length"), mean, mean)
+	c.VBROADCASTSS(mean, less)
+	c.Label("squares")
+	square, wide := v.acrossLanes(v.sums("squares", row(), v.param("n"), less), sum).AsX(), c.XMM()
+	c.VCVTSS2SD(square, square, wide)
+	c.VDIVSD(of("count"), wide, wide)
+	c.VADDSD(of("epsilon"), wide, wide)
+	c.VSQRTSD(wide, wide, wide)
+	c.VDIVSD(wide, one, wide)
+	c.VCVTSD2SS(wide, wide, square)
+	c.VBROADCASTSS(square, factor)
+	n, scale, bias, scaleStep, biasStep := v.param("n"), v.param("scale"), v.param("bias"), v.param("scaleStep"), v.param("biasStep")
+	from, to := row(), c.GP64().(reg.GPVirtual)
+	c.LEAQ(operand.Mem{Base: src, Index: n, Scale: 4}, src)
+	c.MOVQ(dst, to)
+	c.LEAQ(operand.Mem{Base: dst, Index: n, Scale: 4}, dst)
+	v.overVectorsOf("apply", n, func(mask reg.Register, at int) {
+		x := v.load(operand.Mem{Base: from, Disp: at}, mask)
 		c.VSUBPS(less, x, x)
 		c.VMULPS(factor, x, x)
 		c.VMULPS(v.load(operand.Mem{Base: scale, Disp: at}, mask), x, x)
 		c.VADDPS(v.load(operand.Mem{Base: bias, Disp: at}, mask), x, x)
-		v.store(x, mask, operand.Mem{Base: dst, Disp: at})
+		v.store(x, mask, operand.Mem{Base: to, Disp: at})
 	}, func() {
-		c.ADDQ(operand.Imm(lane), src)
-		c.ADDQ(operand.Imm(lane), dst)
+		c.ADDQ(operand.Imm(lane), from)
+		c.ADDQ(operand.Imm(lane), to)
 		c.ADDQ(scaleStep, scale)
 		c.ADDQ(biasStep, bias)
 	})
+	c.SUBQ(operand.Imm(1), rows)
+	c.JNE(operand.LabelRef("row"))
 	c.VZEROUPPER()
 	c.RET()
 }
