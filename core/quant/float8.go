@@ -33,7 +33,7 @@ func PlaceFloat8(n *graph.Network, t numeric.DataType, ranges map[string]numeric
 	rounded := map[*graph.Tensor]*graph.Tensor{}
 	var decisions []Decision
 	for _, l := range append([]*graph.Layer(nil), n.Layers...) {
-		d := Decision{l.Name, numeric.F32, l.Op.Name + " computes in f32"}
+		d := Decision{Layer: l.Name, Precision: numeric.F32, Reason: l.Op.Name + " computes in f32"}
 		if kindOf(l) == weighted {
 			d.Reason = p.float8Reason(l)
 		}

@@ -37,7 +37,7 @@ func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 	layers, masking := slices.Clone(n.Layers), largeMasks(n)
 	var decisions []Decision
 	for _, l := range layers {
-		d := Decision{l.Name, numeric.F16, "F16 storage"}
+		d := Decision{Layer: l.Name, Precision: numeric.F16, Reason: "F16 storage"}
 		rule, named := policy.rule(l)
 		switch reason := halvable(n, l, policy.Peaks); {
 		case slices.ContainsFunc(append(slices.Clone(l.Inputs), l.Outputs...), isQuantized):

@@ -141,7 +141,7 @@ func kindOf(l *graph.Layer) kind {
 func (p *placer) explicit() (list []Decision, ok bool) {
 	quantized := map[*graph.Tensor]bool{} // tensors that stand for integers
 	for _, l := range p.net.Layers {
-		d := Decision{l.Name, numeric.F32, "the model brings its own quantisation, which does not include it"}
+		d := Decision{Layer: l.Name, Precision: numeric.F32, Reason: "the model brings its own quantisation, which does not include it"}
 		switch {
 		case l.Op == graph.Quantize, l.Op == graph.Dequantize:
 			ok = true
@@ -149,7 +149,7 @@ func (p *placer) explicit() (list []Decision, ok bool) {
 			quantized[l.Outputs[0]] = l.Op == graph.Dequantize
 		case len(l.Inputs) == 0 || !quantized[l.Inputs[0]]:
 		case kindOf(l) == never:
-			d.Reason = l.Op.Name + " has no 8-bit form"
+			d.Reason, d.Formless = l.Op.Name+" has no 8-bit form", true
 		default:
 			d.Precision, d.Reason = numeric.I8, "quantised by the model itself"
 			quantized[l.Outputs[0]] = kindOf(l) == moving
@@ -167,7 +167,7 @@ func (p *placer) decide(layers []*graph.Layer) {
 	p.decisions = make([]Decision, len(layers))
 	for i := len(layers) - 1; i >= 0; i-- {
 		l := layers[i]
-		d := Decision{Layer: l.Name, Precision: numeric.F32}
+		d := Decision{Layer: l.Name, Precision: numeric.F32, Formless: kindOf(l) == never && l.Op.Class != graph.ClassControl}
 		rule, named := p.policy.rule(l)
 		switch {
 		case named && rule.Precision != numeric.I8:

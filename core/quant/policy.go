@@ -152,4 +152,5 @@ type Decision struct {
 	Layer     string
 	Precision numeric.DataType // I8, F16 or F32
 	Reason    string
+	Formless  bool // the op has no 8-bit form, whatever is asked
 }

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -106,6 +107,9 @@ func (d *island) finding() (found report.Finding, ok bool) {
 		}
 		own += spent
 	}
+	if conversions == 0 && d.formless() {
+		return found, false
+	}
 	if d.f.Timings.SumMedian > 0 && float64(own+conversions) < noticeable*float64(d.f.Timings.SumMedian) {
 		return found, false
 	}
@@ -122,6 +126,13 @@ func (d *island) finding() (found report.Finding, ok bool) {
 	return report.Finding{Severity: report.Suggestion, Remedy: report.RemedyPrecision, Layer: most.Name, Time: own + conversions, Text: text,
 		Evidence: []report.Evidence{number("layers", float64(len(d.layers))), number("conversions", float64(len(d.shore))),
 			duration("layers", own), duration("conversions_time", conversions)}}, true
+}
+
+// formless reports whether all layers of the island are where they are since their ops have no lower precision.
+func (d *island) formless() bool {
+	return !slices.ContainsFunc(d.layers, func(l *report.Layer) bool {
+		return !slices.ContainsFunc(d.f.Passes.Unlowered, func(u report.UnloweredLayer) bool { return u.Layer == l.Name && u.Formless })
+	})
 }
 
 // noticeable is the part of the time under which nothing is worth a line.

@@ -283,3 +283,17 @@ func TestRooflineInDoubt(t *testing.T) {
 		}
 	}
 }
+
+// TestFormless: a layer whose op has no form in the precision is no finding, as nothing that a person asks makes it another.
+func TestFormless(t *testing.T) {
+	s := sound()
+	s.Passes.Engine[2].Precision = "f32"
+	s.Passes.Unlowered = []report.UnloweredLayer{{Layer: "two", Precision: "fp32", Reason: "LayerNormalization has no 8-bit form", Formless: true}}
+	if found := On(s).Findings; len(found) > 0 {
+		t.Errorf("found %+v", found)
+	}
+	s.Passes.Unlowered[0].Formless = false
+	if found := On(s).Findings; len(found) != 2 {
+		t.Errorf("of one with a form found %+v", found)
+	}
+}

@@ -10,11 +10,12 @@ import (
 // notableShare is the part of the time from which a layer is worth a word.
 const notableShare = 0.05
 
-// unlowered finds layers that take much of the time in another precision than the one asked for, with the reason.
+// unlowered finds layers that take much of the time in another precision than the one asked for, with the reason: not those of which
+// nothing that a person may ask makes more.
 func unlowered(f *facts) (list []report.Finding) {
 	for _, u := range f.Passes.Unlowered {
 		share, took := f.share(u.Layer)
-		if share < notableShare {
+		if share < notableShare || u.Formless {
 			continue
 		}
 		list = append(list, report.Finding{Severity: report.Warning, Remedy: report.RemedyPrecision, Layer: u.Layer, Time: took,

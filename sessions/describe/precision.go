@@ -21,7 +21,7 @@ func Unlowered(asked numeric.DataType, o *build.Optimized, decisions []quant.Dec
 	var list []report.UnloweredLayer
 	for _, d := range decisions {
 		if d.Precision != asked {
-			list = append(list, report.UnloweredLayer{Layer: d.Layer, From: from[d.Layer], Precision: quant.PrecisionName(d.Precision), Reason: d.Reason})
+			list = append(list, report.UnloweredLayer{Layer: d.Layer, From: from[d.Layer], Precision: quant.PrecisionName(d.Precision), Reason: d.Reason, Formless: d.Formless})
 		}
 	}
 	return list

@@ -53,6 +53,7 @@ type UnloweredLayer struct {
 	From      []string // source layers
 	Precision string
 	Reason    string
+	Formless  bool `json:",omitempty"` // its op has no form in the precision, whatever is asked
 }
 
 // Rule is a pass that can be switched off.
