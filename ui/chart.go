@@ -53,7 +53,7 @@ func (ch Chart) Draw(c *Canvas) {
 	for _, line := range ch.Lines {
 		grid := graph.NewBrailleGrid(plot.W, plot.H, x0, x1, y0, y1)
 		line.dots(grid, y1)
-		drawDots(plot, grid, line.Style)
+		drawDots(plot, grid, line.Style, '*')
 		ch.drawAbove(plot, line, x0, x1)
 	}
 }
@@ -145,7 +145,7 @@ func label(f func(float64) string, v float64) string {
 
 // drawDots draws a grid over c, in one style. The canvas and the View of ntcharts hold and style every cell by itself, which
 // costs megabytes and milliseconds for a pane.
-func drawDots(c *Canvas, grid *graph.BrailleGrid, s Style) {
+func drawDots(c *Canvas, grid *graph.BrailleGrid, s Style, ascii rune) {
 	const none = 0x2800
 	for y, row := range grid.BraillePatterns() {
 		for x, r := range row {
@@ -153,7 +153,7 @@ func drawDots(c *Canvas, grid *graph.BrailleGrid, s Style) {
 			case r == none:
 				continue
 			case c.Glyphs().ASCII:
-				r = '*'
+				r = ascii
 			}
 			c.Set(x, y, r, s)
 		}

@@ -131,7 +131,7 @@ func (r Roofline) drawCeilings(plot *Canvas, s rooflineSpan, on bool) {
 	if on {
 		style = Accent
 	}
-	drawDots(plot, grid, style)
+	drawDots(plot, grid, style, '*')
 }
 
 // drawNames writes the roofs' names at the right, above them, where points are least, and the slopes' where they begin.

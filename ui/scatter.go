@@ -85,8 +85,10 @@ func (s Scatter) Draw(c *Canvas) {
 		}
 	}
 	grid := graph.NewBrailleGrid(plot.W, plot.H, x0, x1, y0, y1)
-	front.dots(grid, y1)
-	drawDots(plot, grid, Faint)
+	if len(front.X) > 1 {
+		front.dots(grid, y1)
+		drawDots(plot, grid, Faint, c.Glyphs().Dot)
+	}
 	for _, layer := range []func(i int) bool{
 		func(i int) bool { return !s.Points[i].Front }, func(i int) bool { return s.Points[i].Front }, func(i int) bool { return i == s.Cursor },
 	} {

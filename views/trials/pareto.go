@@ -116,6 +116,9 @@ func (v *paretoView) Note() (string, ui.Style) {
 	if slices.ContainsFunc(v.pareto.Points, func(p report.ParetoPoint) bool { return p.BesideOthers() }) {
 		text += "; times as in rounds side by side"
 	}
+	if v.hasExact() {
+		text += "; the top line is exact, off the scale"
+	}
 	return text, ui.Muted
 }
 
@@ -303,6 +306,9 @@ func (v *paretoView) scatter() ui.Scatter {
 	case "top1", "agreement":
 		s.Most = 1
 	case "sqnr":
+		if !v.hasExact() {
+			break
+		}
 		top := v.topSQNR()
 		s.Most = top
 		s.YLabel = func(y float64) string {
@@ -326,15 +332,23 @@ func (v *paretoView) scatter() ui.Scatter {
 	return s
 }
 
-// topSQNR is a little above the highest SQNR that is not exact.
+// hasExact reports whether a configuration has the outputs of FP32, to which no SQNR is a distance.
+func (v *paretoView) hasExact() bool {
+	return v.measure.Name == "sqnr" && slices.ContainsFunc(v.pareto.Points, func(p report.ParetoPoint) bool {
+		value, ok := v.measure.Of(&p.Point)
+		return ok && value >= words.ExactSQNR
+	})
+}
+
+// topSQNR is a little above the highest SQNR that is not exact: by a third of how far these lie apart.
 func (v *paretoView) topSQNR() float64 {
-	top := 0.0
+	low, top := math.Inf(1), 0.0
 	for i := range v.pareto.Points {
 		if value, ok := v.measure.Of(&v.pareto.Points[i].Point); ok && value < words.ExactSQNR {
-			top = max(top, value)
+			low, top = min(low, value), max(top, value)
 		}
 	}
-	return top + 20
+	return top + max(1, (top-low)/3)
 }
 
 // under says what is known of the configuration under the cursor.
