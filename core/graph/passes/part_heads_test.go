@@ -57,7 +57,15 @@ func TestPartHeads(t *testing.T) {
 			part := func(name string, at int64) *graph.Tensor {
 				return n.add(name, graph.Gather, graph.GatherAttrs{}, h, n.AddConst(name+"_i", numeric.Values(numeric.I64, []int64{at})))
 			}
-			return n.output(n.relu("Relu_1", part("Gather_1", 0)), n.relu("Relu_2", part("Gather_2", 1)), n.relu("Relu_3", part("Gather_3", 2)))
+			s := n.add("QK", graph.MatMul, nil, part("Gather_1", 0), n.transpose("Keys", part("Gather_2", 1), 0, 1, 3, 2))
+			weights := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.binary("Scaled", elementwise.Mul, s, n.scalar(0.5)))
+			return n.output(n.add("PV", graph.MatMul, nil, weights, part("Gather_3", 2)))
+		}},
+		{"parts-before-heads-turned-for-no-attention", func(n *net) *graph.Network {
+			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 5, 8), n.weights("w", -1, 1, 8, 24))
+			h := n.transpose("Transpose", n.reshape("Reshape", p, 2, 5, 3, 2, 4), 2, 0, 3, 1, 4)
+			y := parts(n, h, 0, 3)
+			return n.output(n.relu("Relu_1", y[0]), n.relu("Relu_2", y[1]), n.relu("Relu_3", y[2]))
 		}},
 		{"halves", func(n *net) *graph.Network {
 			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 5, 8), n.weights("w", -1, 1, 8, 16))

@@ -13,7 +13,7 @@ import (
 
 // PartHeads puts the columns of a projection whose heads each hold a query, a key and a value side by side into another order, so
 // that all queries come first: what is cut then from each head lies in one piece. Where they come first already, the pieces are cut
-// before heads are.
+// before heads are, unless each would have to be turned by itself then and no attention reads it as it is.
 //
 //	p = MatMul(x, w [8,24])                             p = MatMul(x, w' [8,24])
 //	h = Transpose(Reshape(p, [2,5,2,12]), 0 2 1 3)      a, b, c = Split(p, axis 2)
@@ -55,6 +55,9 @@ func partHeads(r *pass.Rewrite, l *graph.Layer) bool {
 	c := r.Candidate("part-heads", h.product, l)
 	if !h.shaped() {
 		return c.Miss(pass.WrongShape, "no constant shape makes heads of the parts of %s", l.Inputs[0])
+	}
+	if h.heads == 1 && h.transpose != nil && !h.readByAttention(r) {
+		return c.Miss(pass.NoGain, "no attention reads the parts of %s, which would be turned one by one", l.Inputs[0].Name)
 	}
 	if !c.Enabled() {
 		return false

@@ -1,0 +1,78 @@
+package recognise
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/pass/match"
+)
+
+// readByAttention reports whether the parts are queries, keys and values of one attention, which reads them before heads are cut, and
+// turned, from them. What reads turned parts otherwise is better served by one Transpose of all.
+func (h *headParts) readByAttention(r *pass.Rewrite) bool {
+	perm := match.Perm(h.transpose)
+	rest := slices.DeleteFunc(slices.Clone(perm), func(axis int) bool { return axis == h.axis })
+	n := len(rest)
+	if len(h.cuts) != 3 || n != 4 || rest[0] != 0 || rest[1] != h.rank-2 || rest[3] != h.rank-1 {
+		return false
+	}
+	var products []*graph.Layer
+	for _, cut := range h.cuts {
+		p := productBehind(cut.y)
+		if p == nil {
+			return false
+		}
+		products = append(products, p)
+	}
+	for i, weighs := range products {
+		scores := slices.Delete(slices.Clone(products), i, i+1)
+		if scores[0] == scores[1] && scores[0] != weighs && weighsBy(scores[0], weighs) {
+			return true
+		}
+	}
+	return false
+}
+
+// productBehind returns the product that t is an operand of, moved and scaled at most; nil where something else reads it.
+func productBehind(t *graph.Tensor) *graph.Layer {
+	for range maxWalk {
+		readers := slices.DeleteFunc(slices.Clone(t.Users), func(u *graph.Layer) bool { return u.Op == graph.ShapeOf })
+		if len(readers) != 1 || len(readers[0].Outputs) != 1 {
+			return nil
+		}
+		u := readers[0]
+		if u.Op == graph.MatMul {
+			return u
+		}
+		if x, _, ok := scaling(u); u.Inputs[0] != t || u.Op != graph.Transpose && u.Op.Memory != graph.Viewed && !(ok && x == t) {
+			return nil
+		}
+		t = u.Outputs[0]
+	}
+	return nil
+}
+
+// weighsBy reports whether a product reads what a softmax makes of another's result.
+func weighsBy(scores, weighs *graph.Layer) bool {
+	open, seen, soft := []*graph.Tensor{scores.Outputs[0]}, map[*graph.Tensor]bool{}, map[*graph.Tensor]bool{}
+	for len(open) > 0 && len(seen) < maxWalk {
+		t := open[0]
+		if open = open[1:]; seen[t] {
+			continue
+		}
+		seen[t] = true
+		for _, u := range t.Users {
+			_, program := graph.ProgramOf(u)
+			switch {
+			case u == weighs:
+				return soft[t]
+			case u.Op == graph.Softmax, program, u.Op == graph.Cast, u.Op.Memory == graph.Viewed:
+				y := u.Outputs[0]
+				soft[y] = soft[y] || soft[t] || u.Op == graph.Softmax
+				open = append(open, y)
+			}
+		}
+	}
+	return false
+}
