@@ -127,11 +127,11 @@ func (r Roofline) drawCeilings(plot *Canvas, s rooflineSpan, on bool) {
 			}
 		}
 	}
-	style := Faint
+	style, ascii := Faint, plot.Glyphs().Dot
 	if on {
-		style = Accent
+		style, ascii = Accent, plot.Glyphs().Rule
 	}
-	drawDots(plot, grid, style, '*')
+	drawDots(plot, grid, style, ascii)
 }
 
 // drawNames writes the roofs' names at the right, above them, where points are least, and the slopes' where they begin.

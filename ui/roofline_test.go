@@ -24,8 +24,8 @@ func TestRoofline(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, text)
 			}
 		}
-		if strings.Count(text, string(look.Glyphs.Record)) < 1 {
-			t.Errorf("no cursor in\n%s", text)
+		if n := strings.Count(text, string(look.Glyphs.Record)); n != 1 {
+			t.Errorf("%d cursors in\n%s", n, text)
 		}
 		t.Log("\n" + text)
 	}
