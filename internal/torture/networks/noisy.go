@@ -22,8 +22,14 @@ func rounds(p elementwise.Program) bool {
 	return len(p.Code) > 1 || len(p.Code) == 1 && (cancels(p.Code[0].Op) || turns(p.Code[0].Op) || p.Code[0].Op == elementwise.Equal)
 }
 
-// cancels reports whether an operation's result may be a small difference of numbers of the size of its argument.
-func cancels(op elementwise.Op) bool { return op == elementwise.Gelu || op == elementwise.GeluTanh }
+// cancels reports whether an operation's result may be a small difference of numbers of the size of its argument, times that of its slope.
+func cancels(op elementwise.Op) bool {
+	switch op {
+	case elementwise.Gelu, elementwise.GeluTanh, elementwise.HardSwish, elementwise.HardSigmoid:
+		return true
+	}
+	return false
+}
 
 // turns reports whether an operation is of an angle less whole turns. On GPUs that has rounded by then: near multiples of a half
 // turn the result is small, and the error is not.
@@ -84,12 +90,16 @@ func noisyProgram(rnd *rand.Rand, p elementwise.Program, size float64, on proces
 		if !exact(in.Op) {
 			value = add(elementwise.Mul, 0, value, noise(1))
 		}
+		slope := float32(1)
+		if in.Op == elementwise.HardSigmoid {
+			slope = in.Imm[0]
+		}
 		if cancels(in.Op) && rnd.IntN(2) == 0 { // to nothing, whose sign noise alone never has
-			size := add(elementwise.Mul, 0, add(elementwise.Abs, 0, in.Arg[0]), add(elementwise.Const, noise32))
+			size := add(elementwise.Mul, 0, add(elementwise.Abs, 0, in.Arg[0]), add(elementwise.Const, noise32*max(slope, -slope)))
 			none := add(elementwise.LessEqual, 0, add(elementwise.Abs, 0, value), size)
 			value = add(elementwise.Select, 0, none, add(elementwise.Const, 0), value)
 		} else if cancels(in.Op) {
-			value = add(elementwise.Add, 0, value, add(elementwise.Mul, 0, in.Arg[0], noise(0)))
+			value = add(elementwise.Add, 0, value, add(elementwise.Mul, 0, in.Arg[0], add(elementwise.Const, slope*noise32*float32(2*rnd.Float64()-1))))
 		}
 		if on == gpu && turns(in.Op) {
 			value = add(elementwise.Add, 0, value, noise(0))

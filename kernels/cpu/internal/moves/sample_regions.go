@@ -52,6 +52,7 @@ type binTable struct {
 	places  [][]binTap // of each bin
 	used    []int32    // the elements that any bin has, in order
 	place   []int32    // of an element among them
+	idle    []bool     // elements that some sample of a bin takes nothing of: of an infinite one that is no number
 }
 
 // binTap is an element of an axis, or its place among those that are used, and its weight.
@@ -61,7 +62,7 @@ type binTap struct {
 }
 
 func newBinTable(bins, extent int) binTable {
-	return binTable{extent: extent, weights: make([]float32, bins*extent), places: make([][]binTap, bins), place: make([]int32, extent)}
+	return binTable{extent: extent, weights: make([]float32, bins*extent), places: make([][]binTap, bins), place: make([]int32, extent), idle: make([]bool, extent)}
 }
 
 // fill notes the weights of all bins of an axis.
@@ -71,11 +72,13 @@ func (t *binTable) fill(axis graph.RoiAxis) {
 	for bin := range t.places {
 		w := t.weights[bin*t.extent:][:t.extent]
 		low, high := t.extent, -1
+		clear(t.idle)
 		first, last := axis.Within(bin)
 		for i := first; i < last; i++ {
 			if a, b, share, ok := axis.Tap(bin, i); ok {
 				w[a] += 1 - share
 				w[b] += share
+				t.idle[b] = t.idle[b] || share == 0
 				low, high = min(low, a), max(high, b)
 			}
 		}
@@ -83,6 +86,11 @@ func (t *binTable) fill(axis graph.RoiAxis) {
 		for i := low; i <= high; i++ {
 			if w[i] != 0 {
 				t.places[bin] = append(t.places[bin], binTap{int32(i), w[i]})
+			}
+			if t.idle[i] {
+				t.places[bin] = append(t.places[bin], binTap{int32(i), 0})
+			}
+			if w[i] != 0 || t.idle[i] {
 				t.place[i] = 1
 			}
 		}
