@@ -20,8 +20,8 @@ func writeCauses(w io.Writer, a *report.Accuracy) {
 		if why.AddsAt != "" {
 			seen = ", seen at " + short(why.AddsAt)
 		}
-		fmt.Fprintf(w, "%s adds %s dB%s; its own error: %.0f %% inputs stored, %.0f %% computing, %.0f %% output rounded, %.0f %% clipped; bias %.3g, %.0f %% of the error\n",
-			short(l.Name), decibels(why.Adds), seen, 100*why.Inputs, 100*why.Computing, 100*why.Output*(1-why.Clipped), 100*why.Output*why.Clipped, l.Local.Bias, 100*l.Local.BiasShare)
+		fmt.Fprintf(w, "%s adds %s dB%s; its own error: %.0f %% inputs stored, %.0f %% computing, %.0f %% bias corrected, %.0f %% output rounded, %.0f %% clipped; bias %.3g, %.0f %% of the error\n",
+			short(l.Name), decibels(why.Adds), seen, 100*why.Inputs, 100*why.Computing, 100*why.Corrected, 100*why.Output*(1-why.Clipped), 100*why.Output*why.Clipped, l.Local.Bias, 100*l.Local.BiasShare)
 		if r := why.Reach; r != nil && len(r.Outliers) > 0 {
 			fmt.Fprintf(w, "  %s\n", reachText(r))
 		}

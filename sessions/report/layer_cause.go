@@ -4,11 +4,12 @@ package report
 // the own error, the layer being given what FP32 has as the engine stores it.
 type LayerCause struct {
 	// Adds is the SQNR that would be left were all other layers exact: its weights are rounded, and so is its output as the layer
-	// behind it reads it, where a channel counts by the weights that it meets.
+	// behind it reads it, its bias as it is without them, where a channel counts by the weights that it meets.
 	Adds      float64 `unit:"db" exact:"adds_exact"`
 	AddsAt    string  `json:",omitempty"` // the layer behind it whose output shows that most; empty: it shows at its own
 	Inputs    float64 `unit:"share"`      // what its inputs lost as they were stored
 	Computing float64 `unit:"share"`      // the rest: rounding of weights, where there are some, and of what the kernel computes
+	Corrected float64 `unit:"share"`      // what a corrected bias moves, to take back what the layers before it lose
 	Output    float64 `unit:"share"`      // storing the output
 	Stored    string  // the output's type
 	// Clipped is the share of what storing the output loses that is of elements beyond its range; the rest is rounding. 0 where

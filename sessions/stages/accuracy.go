@@ -183,7 +183,7 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 		return err
 	}
 	defer float.Close()
-	why := newCauses(l.Plan, lowered.Equalized)
+	why := newCauses(l.Plan, lowered.Equalized, lowered.Shifts)
 	a.inferences.Watch(ctx, engine, func() (report.Progress, int) { return now(), 1 })
 	for b := range all.Count() {
 		a.told.Progress(now())

@@ -29,7 +29,9 @@ type causes struct {
 
 // stepCause sums up squares over a step's first output.
 type stepCause struct {
-	signal, inputs, rest, output float64 // of FP32, and of what is lost: by inputs, by all else, by storing what the float network gives
+	signal, inputs, rest, output float64             // of FP32, and of what is lost: by inputs, by all else, by storing what the float network gives
+	corrected                    bool                // its bias takes back what layers before it lose, of which here there is nothing
+	others                       quant.ChannelErrors // the rest, by channels
 	storage                      quant.StorageErrors
 	stored                       quant.ChannelErrors // FP32's output as it is stored, in the channels as they are stored
 	reads                        map[int]*quant.ChannelErrors
@@ -37,7 +39,8 @@ type stepCause struct {
 	source                       string // the tensor of the source network
 }
 
-func newCauses(p *run.Plan, scaled build.Equalized) *causes {
+// newCauses returns the causes of a plan's steps, of which shifts has the biases that were corrected, by source layer.
+func newCauses(p *run.Plan, scaled build.Equalized, shifts map[string][]float64) *causes {
 	c := &causes{plan: p, scaled: scaled, steps: make([]stepCause, len(p.Steps)), makers: map[string]int{}}
 	for i, s := range p.Steps {
 		for _, out := range s.Out {
@@ -46,6 +49,7 @@ func newCauses(p *run.Plan, scaled build.Equalized) *causes {
 			}
 		}
 		c.steps[i].reads = map[int]*quant.ChannelErrors{}
+		c.steps[i].corrected = slices.ContainsFunc(s.From, func(from string) bool { return shifts[from] != nil })
 	}
 	return c
 }
@@ -170,8 +174,9 @@ func (c *causes) output(step int, t *graph.Tensor, batch compare.Batch, ref nume
 		s.inputs += square(mid[i], w)
 		s.rest += square(got[i], mid[i])
 	}
-	if t.Type == numeric.F32 {
-		return nil
+	s.others.Axis = channelAxis(t)
+	if err := s.others.Add(mid, got, ref.Dims); err != nil || t.Type == numeric.F32 {
+		return err
 	}
 	divided := dividedAs(t, c.scaled)
 	plain, inner := float, ref
@@ -191,6 +196,17 @@ func (c *causes) output(step int, t *graph.Tensor, batch compare.Batch, ref nume
 		s.storage.Add(inner.Floats(), stored, t.Range, t.Type)
 	}
 	return s.stored.Add(inner.Floats(), stored, inner.Dims)
+}
+
+// parts divides the rest of what is lost: what the layer computes, weights included, what its corrected bias moves, and what its output
+// loses when it is stored.
+func (s *stepCause) parts() (computing, corrected, output float64) {
+	output = min(s.output, s.rest)
+	computing = s.rest - output
+	if s.corrected {
+		corrected = min(computing, s.others.Shifted()*s.rest)
+	}
+	return computing - corrected, corrected, output
 }
 
 // effect returns what of a step's error by its inputs goes with input k, by what each lost and the weights that it meets.
@@ -264,8 +280,8 @@ func (c *causes) added() (noise []float64, at []int) {
 		if s.signal == 0 {
 			continue
 		}
-		lost := min(s.output, s.rest)
-		noise[i] = (s.rest - lost) / s.signal
+		computing, _, lost := s.parts()
+		noise[i] = computing / s.signal
 		if !read[i] {
 			shown[i] = lost / s.signal
 		}
@@ -287,9 +303,9 @@ func (c *causes) report(step int, noise []float64, at []int) *report.LayerCause 
 	if at[step] >= 0 {
 		r.AddsAt = c.plan.Steps[at[step]].Name
 	}
-	lost := min(s.output, s.rest)
 	if all := s.inputs + s.rest; all > 0 {
-		r.Inputs, r.Computing, r.Output = s.inputs/all, (s.rest-lost)/all, lost/all
+		computing, corrected, output := s.parts()
+		r.Inputs, r.Computing, r.Corrected, r.Output = s.inputs/all, computing/all, corrected/all, output/all
 	}
 	if all := s.storage.Clipped + s.storage.Rounded; all > 0 {
 		r.Clipped = s.storage.Clipped / all

@@ -63,12 +63,16 @@ func (v *causeView) draw(c *ui.Canvas, l *report.LayerError) {
 		return
 	}
 	why := l.Cause
-	ui.Proportions{Parts: []ui.Part{
+	parts := []ui.Part{
 		{Name: "inputs stored", Value: why.Inputs, Style: ui.Series1},
 		{Name: "computing", Value: why.Computing, Style: ui.Series2},
 		{Name: "output rounded", Value: why.Output * (1 - why.Clipped), Style: ui.Series3},
 		{Name: "output clipped", Value: why.Output * why.Clipped, Style: ui.Bad},
-	}}.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: min(2, c.H-1)}))
+	}
+	if why.Corrected >= 0.005 {
+		parts = append(parts, ui.Part{Name: "bias corrected", Value: why.Corrected, Style: ui.Series4})
+	}
+	ui.Proportions{Parts: parts}.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: min(2, c.H-1)}))
 	y := 3
 	if c.H > 7 {
 		c.FitClauses(1, y, c.W-2, ui.Muted, biasText(&l.Local))

@@ -1,0 +1,34 @@
+package stages
+
+import (
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/sessions/compare"
+)
+
+// TestCorrectedBias: what a corrected bias moves is no error of the weights, and adds none to the network; of a layer whose bias is as it
+// was, the same is the weights'.
+func TestCorrectedBias(t *testing.T) {
+	const channels, pixels = 4, 25
+	n := graph.NewNetwork("one")
+	y := n.AddInput("y", numeric.F32, symbolic.Shape(1, channels, 1, pixels)...)
+	want := numeric.NewValue(numeric.F32, 1, channels, 1, pixels)
+	got := make([]float32, want.Len())
+	for i := range got {
+		want.F32()[i] = float32(i%7) - 3
+		got[i] = want.F32()[i] + 0.5*float32(i/pixels) + 0.01*float32(i%2*2-1) // a shift of each channel, and a little noise
+	}
+	for _, corrected := range []bool{true, false} {
+		c := &causes{steps: []stepCause{{corrected: corrected}}, float: map[string]numeric.Value{"y": want}}
+		if err := c.output(0, y, compare.Batch{}, want, got); err != nil {
+			t.Fatal(err)
+		}
+		computing, bias, output := c.steps[0].parts()
+		if all := c.steps[0].rest; output != 0 || computing+bias != all || corrected && bias < 0.99*all || !corrected && bias != 0 {
+			t.Errorf("corrected %v: %g by computing, %g by the bias, %g by storing, of %g", corrected, computing, bias, output, all)
+		}
+	}
+}
