@@ -200,10 +200,10 @@ func writeCSV[T any](w io.Writer, table func(T) ([]byte, error), of T) error {
 
 // writeLayerTimes prints the time of every layer; of times that were estimated, which do not vary, the one that there is.
 func writeLayerTimes(w io.Writer, t *report.Timings) {
-	header := []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "~", ">GFLOP/s"}
+	header := []string{"@layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "~", "~>GFLOP/s"}
 	if t.Estimated {
 		fmt.Fprintf(w, "\nestimated sum of layers %s ms\n\n", ms(t.SumMedian))
-		header = []string{"layer", "type", "tactic", ">estimated µs", ">share %", "~", ">GFLOP/s"}
+		header = []string{"@layer", "type", "tactic", ">estimated µs", ">share %", "~", "~>GFLOP/s"}
 	} else {
 		fmt.Fprintf(w, "\nend to end %s ms = %s ms in layers and a gap of %s ms (by %s)%s\n\n", ms(t.EndToEnd.Median), ms(t.InLayers()), ms(t.Gap), count(t.GapRuns, "run"), besideText(t.Forks))
 	}

@@ -53,7 +53,7 @@ func writeColumns(w io.Writer, head report.Head, c *report.Columns) {
 	if c.Estimated {
 		fmt.Fprintln(w, "times are estimates, computed from what the simulator counted; nothing was measured")
 	}
-	header := []string{"layer"}
+	header := []string{"@layer"}
 	for i, k := range c.Columns {
 		header = append(header, ">"+k.Label+" µs")
 		if i > 0 {

@@ -120,5 +120,5 @@ func writeStands(w io.Writer, t *report.Timings) {
 		}
 		rows = append(rows, append(row, ui.Number(r.Intensity), reached, r.Bound, mark+fmt.Sprintf("%.1f", 100*r.OfPeak), bar(min(r.OfPeak, 1), 20)))
 	}
-	writeTable(w, []string{"layer", "type", "~tactic", ">median µs", ">share %", ">op/B", ">reaches", "bound", ">of peak %", "~"}, rows)
+	writeTable(w, []string{"@layer", "type", "~tactic", ">median µs", ">share %", ">op/B", ">reaches", "bound", ">of peak %", "~"}, rows)
 }

@@ -199,7 +199,7 @@ func writeCalibration(w io.Writer, c *report.Calibration, compare bool) {
 			name = ""
 		}
 	}
-	writeTable(w, []string{"tensor", "calibrator", ">low", ">high", ">scale", ">clip %", "~>of error %", ">KL", ">SQNR dB", ">held out dB", ""}, rows)
+	writeTable(w, []string{"@tensor", "calibrator", ">low", ">high", ">scale", ">clip %", "~>of error %", ">KL", ">SQNR dB", ">held out dB", ""}, rows)
 	if c.HeldOut > 0 {
 		fmt.Fprintf(w, "\nheld out: SQNR of %s that calibration did not see, by which the best is told\n", count(c.HeldOut, "item"))
 	}
@@ -228,7 +228,7 @@ func writeWeights(w io.Writer, list []report.WeightCalibration) {
 		})
 	}
 	fmt.Fprintln(w)
-	writeTable(w, []string{"weights of", "~>channels", ">max/median", ">nearly dead", ">per-channel dB", ">per-tensor dB", ">loss dB", "used in", "~outliers"}, rows)
+	writeTable(w, []string{"@weights of", "~>channels", ">max/median", ">nearly dead", ">per-channel dB", ">per-tensor dB", ">loss dB", "used in", "~outliers"}, rows)
 }
 
 // outlierList lists channels of weights that reach at least twice as far as all others.

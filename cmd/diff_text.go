@@ -76,7 +76,7 @@ func writeGroups(w io.Writer, groups []report.LayerChange) {
 			c.Kind, precisions(c), tacticsText(c), pairText(x, y),
 		})
 	}
-	writeTable(w, []string{"layer", ">change µs", "faster | slower", ">A", ">B", ">B/A", "", ">q", "kind", "types", "~tactics", "~SQNR dB"}, rows)
+	writeTable(w, []string{"@layer", ">change µs", "faster | slower", ">A", ">B", ">B/A", "", ">q", "kind", "types", "~tactics", "~SQNR dB"}, rows)
 }
 
 // verdictText says what is known of a change, and of one that is too small to count below what it is.

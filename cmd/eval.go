@@ -448,7 +448,7 @@ func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Run
 			fmt.Sprintf("%.4g", l.Accumulated.MaxAbs), fmt.Sprintf("%.4g", l.Accumulated.MeanAbs), fmt.Sprintf("%.6f", l.Accumulated.Cosine), mark,
 		})
 	}
-	writeTable(w, []string{"layer", "type", ">own error dB", ">adds dB", ">accumulated dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
+	writeTable(w, []string{"@layer", "type", ">own error dB", ">adds dB", ">accumulated dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
 	writeCauses(w, a)
 	writeScore(w, a)

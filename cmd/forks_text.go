@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 )
 
 // besideText says what forks save or cost, behind a sum of what their steps take in turn; "" where there are none.
@@ -34,17 +35,34 @@ func writeForks(w io.Writer, forks, dropped []report.Fork) {
 	if len(forks) > 0 {
 		fmt.Fprintln(w, "\nsteps that run side by side; --disable side-by-side has them run in turn")
 		fmt.Fprintln(w)
-		writeTable(w, header, forkRows(forks))
+		writeTable(w, header, forkRows(forks, laneNames(w, forks)))
 	}
 	if len(dropped) > 0 {
 		fmt.Fprintln(w, "\nsteps that could run side by side, and run in turn")
 		fmt.Fprintln(w)
-		writeTable(w, append(header, "why"), forkRows(dropped))
+		writeTable(w, append(header, "why"), forkRows(dropped, laneNames(w, dropped)))
 	}
 }
 
+// laneNames returns how the steps of lanes are named: whole, or where w is a terminal shortened as in a column of names.
+func laneNames(w io.Writer, forks []report.Fork) func(step string) string {
+	if terminalWidth(w) == 0 {
+		return short
+	}
+	var all []string
+	for _, f := range forks {
+		for _, lane := range f.Lanes {
+			for _, s := range lane {
+				all = append(all, short(s.Step))
+			}
+		}
+	}
+	names := ui.NewNames(all)
+	return func(step string) string { return names.Short(short(step), comfortable, '…') }
+}
+
 // forkRows are a row for each lane, with the times of the fork and the reason against it in the first.
-func forkRows(forks []report.Fork) (rows [][]string) {
+func forkRows(forks []report.Fork, name func(step string) string) (rows [][]string) {
 	for k := range forks {
 		f := &forks[k]
 		for n, lane := range f.Lanes {
@@ -57,7 +75,7 @@ func forkRows(forks []report.Fork) (rows [][]string) {
 			}
 			var names []string
 			for _, s := range lane {
-				names = append(names, short(s.Step))
+				names = append(names, name(s.Step))
 			}
 			if row = append(row, fmt.Sprint(n+1), strings.Join(names, ", ")); f.Reason != "" {
 				row = append(row, why)

@@ -41,7 +41,7 @@ func writePhases(w io.Writer, list []report.Phase) {
 		return
 	}
 	fmt.Fprintln(w)
-	header, last := []string{"layer"}, list[len(list)-1]
+	header, last := []string{"@layer"}, list[len(list)-1]
 	for _, p := range list {
 		fmt.Fprintf(w, "%s, %s at once: median %s ms, %s ms a token\n", p.Name, count(p.Tokens, "token"), ms(p.Latency.Median), ms(p.Latency.Median/time.Duration(max(1, p.Tokens))))
 		header = append(header, ">"+p.Name+" µs", ">share %", "tactic")

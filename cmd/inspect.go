@@ -206,7 +206,7 @@ func writeUnimported(w io.Writer, list []report.UnsupportedLayer) {
 		}
 		rows = append(rows, []string{short(l.Layer), op, l.Reason})
 	}
-	writeTable(w, []string{"not imported", "op", "reason"}, rows)
+	writeTable(w, []string{"@not imported", "op", "reason"}, rows)
 }
 
 func writeEngine(w io.Writer, s *report.Snapshot) {
@@ -234,9 +234,9 @@ func writeEngine(w io.Writer, s *report.Snapshot) {
 		}
 		rows = append(rows, append(row, l.Precision, l.Tactic))
 	}
-	header := []string{"slowest layers", ">median µs", ">%", "~", "~>p99", "~>CV %", "type", "~tactic"}
+	header := []string{"@slowest layers", ">median µs", ">%", "~", "~>p99", "~>CV %", "type", "~tactic"}
 	if s.Timings.Estimated { // estimates do not vary
-		header = []string{"slowest layers", ">estimated µs", ">%", "~", "type", "~tactic"}
+		header = []string{"@slowest layers", ">estimated µs", ">%", "~", "type", "~tactic"}
 	}
 	writeTable(w, header, rows)
 	writeForks(w, v.Forks, v.Dropped)
@@ -355,13 +355,13 @@ func writeMemory(w io.Writer, s *report.Snapshot) {
 		}
 		rows = append(rows, []string{short(sl.Tensor), sl.Desc, fmt.Sprint(sl.Bytes), offset, fmt.Sprintf("%d..%d", sl.First, sl.Last), lifeLine(sl, len(m.Steps), 40), kind})
 	}
-	writeTable(w, []string{"tensor", "form", ">bytes", ">offset", "steps", "~life", "kind"}, rows)
+	writeTable(w, []string{"@tensor", "form", ">bytes", ">offset", "steps", "~life", "kind"}, rows)
 	fmt.Fprintln(w)
 	rows = nil
 	for i, name := range m.Steps {
 		rows = append(rows, []string{fmt.Sprint(i), short(name), bytesText(m.Live[i]), bar(float64(m.Live[i])/float64(max(1, m.LowerBound)), 40)})
 	}
-	writeTable(w, []string{">step", "layer", ">live", "~"}, rows)
+	writeTable(w, []string{">step", "@layer", ">live", "~"}, rows)
 }
 
 // writePlanners compares the ways to share the arena out.

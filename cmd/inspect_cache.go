@@ -121,7 +121,7 @@ func writeCache(w io.Writer, c *report.TimingCache, now time.Time) {
 		}
 		rows = append(rows, []string{e.Tactic, us(e.Time), spread, age(now, e.Measured), which, ui.VisibleName(strings.ReplaceAll(e.Layer, "\n", " "))})
 	}
-	writeTable(w, []string{"tactic", ">µs", "~>spread %", ">age", "device", "measured layer"}, rows)
+	writeTable(w, []string{"tactic", ">µs", "~>spread %", ">age", "device", "@measured layer"}, rows)
 }
 
 func entries(n int) string {

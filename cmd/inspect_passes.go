@@ -51,7 +51,7 @@ func writePasses(w io.Writer, s *report.Snapshot, all bool) {
 	for _, e := range p.Ledger {
 		rows = append(rows, []string{short(e.Layer), e.Op, e.Fate, short(e.Into), e.Pass})
 	}
-	writeTable(w, []string{"source layer", "op", "fate", "into", "by"}, rows)
+	writeTable(w, []string{"@source layer", "op", "fate", "@into", "by"}, rows)
 }
 
 // writeFired lists the places where a pass applied, rule by rule; it reports whether not all were.

@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 )
 
 func inspectSensitivity(t tables) *cobra.Command {
@@ -98,7 +99,7 @@ func writeSensitivity(w io.Writer, model string, s *report.Sensitivity) {
 			signedUS(l.Time), moreBytes(l.Weights), moreBytes(l.Arena), mark,
 		})
 	}
-	writeTable(w, []string{"layer", ">alone dB", ">raised dB", ">gain dB", "~", ">more µs", "~>weights", "~>arena", ""}, rows)
+	writeTable(w, []string{"@layer", ">alone dB", ">raised dB", ">gain dB", "~", ">more µs", "~>weights", "~>arena", ""}, rows)
 	writeRaise(w, s)
 }
 
@@ -137,7 +138,7 @@ func groupName(l report.Sensitive) string {
 	if !l.Group {
 		return short(l.Name)
 	}
-	return fmt.Sprintf("one scale: %s", strings.Join(shortAll(l.Layers), ", "))
+	return fmt.Sprintf("one scale: %s", strings.Join(shortAll(l.Layers), ui.NamesJoint))
 }
 
 func shortAll(names []string) []string {

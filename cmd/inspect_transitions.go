@@ -72,5 +72,5 @@ func writeTransitions(w io.Writer, s *report.Snapshot, t *report.Transitions) {
 		}
 		rows = append(rows, []string{short(k.Layer), k.From + " to " + to, us(k.Time), fmt.Sprintf("%.1f", 100*k.Share), bytesText(int(k.Bytes)), ui.VisibleName(k.Why)})
 	}
-	writeTable(w, []string{"conversion", "types", ">µs", ">%", ">bytes", "because"}, rows)
+	writeTable(w, []string{"@conversion", "types", ">µs", ">%", ">bytes", "because"}, rows)
 }

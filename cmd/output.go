@@ -41,7 +41,8 @@ func writeJSON(w io.Writer, v any) error {
 
 // writeTable writes rows under a header, without colours. Columns are as wide as they need; where w is a terminal that is
 // too narrow for that, the columns whose header begins with "~" are left out, the last first, and then the widest texts
-// cut. A header that begins with ">", behind that, heads a column of numbers, which is aligned to the right.
+// cut. A header that begins with ">", behind that, heads a column of numbers, which is aligned to the right, and one that begins
+// with "@" a column of names of layers or tensors, which are cut so that they differ as the whole ones do.
 func writeTable(w io.Writer, header []string, rows [][]string) {
 	rows = slices.Clone(rows)
 	for i, r := range rows {
@@ -55,6 +56,7 @@ func writeTable(w io.Writer, header []string, rows [][]string) {
 		var c tableColumn
 		c.name, c.optional = strings.CutPrefix(h, "~")
 		c.name, c.number = strings.CutPrefix(c.name, ">")
+		c.name, c.names = strings.CutPrefix(c.name, "@")
 		c.width = lipgloss.Width(c.name)
 		for _, r := range rows {
 			c.width = max(c.width, lipgloss.Width(r[i]))
@@ -62,11 +64,14 @@ func writeTable(w io.Writer, header []string, rows [][]string) {
 		columns[i] = c
 	}
 	fitColumns(columns, terminalWidth(w))
-	names := make([]string, len(columns))
+	titles := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = c.name
+		titles[i] = c.name
+		if c.names && c.width > 0 {
+			shortenNames(rows, i, c.width)
+		}
 	}
-	writeRow(w, columns, names)
+	writeRow(w, columns, titles)
 	for _, r := range rows {
 		writeRow(w, columns, r)
 	}
@@ -74,18 +79,33 @@ func writeTable(w io.Writer, header []string, rows [][]string) {
 
 // tableColumn is a column of a printed table.
 type tableColumn struct {
-	name             string
-	number, optional bool
-	width            int // 0: left out
+	name                    string
+	number, optional, names bool
+	width                   int // 0: left out
 }
 
-// The least width to which a text is cut, and the space behind each column.
+// The least width to which a text is cut, that to which names are before columns are left out for them, and the space behind each
+// column.
 const (
 	leastText   = 12
+	comfortable = 44
 	columnSpace = 2
 )
 
-// fitColumns makes columns narrower until they fit into so many cells, as far as that goes; 0 is any number of cells.
+// shortenNames cuts the names in a column to a width, as a table of the workbench does.
+func shortenNames(rows [][]string, column, width int) {
+	names := make([]string, len(rows))
+	for i, r := range rows {
+		names[i] = r[column]
+	}
+	short := ui.NewNames(names)
+	for _, r := range rows {
+		r[column] = short.Short(r[column], width, '…')
+	}
+}
+
+// fitColumns makes columns narrower until they fit into so many cells, as far as that goes; 0 is any number of cells. What the
+// columns that are left out leave over, names take.
 func fitColumns(columns []tableColumn, cells int) {
 	if cells == 0 {
 		return
@@ -94,25 +114,38 @@ func fitColumns(columns []tableColumn, cells int) {
 	for _, c := range columns {
 		over += c.width + columnSpace
 	}
+	wanted := slices.Clone(columns)
+	over = narrow(columns, over, comfortable, func(c tableColumn) bool { return c.names })
 	for i := len(columns) - 1; i >= 0; i-- {
 		if c := &columns[i]; over > 0 && c.optional {
 			over -= c.width + columnSpace
 			c.width = 0
 		}
 	}
-	for over > 0 {
+	over = narrow(columns, over, leastText, func(c tableColumn) bool { return !c.number })
+	for i := range columns {
+		if c := &columns[i]; c.names && c.width > 0 && over < 0 {
+			more := min(wanted[i].width-c.width, -over)
+			c.width, over = c.width+more, over+more
+		}
+	}
+}
+
+// narrow takes cells from the widest of some columns until over is 0 or none is wider than least; it returns what is still over.
+func narrow(columns []tableColumn, over, least int, some func(tableColumn) bool) int {
+	for ; over > 0; over-- {
 		widest := -1
 		for i, c := range columns {
-			if !c.number && c.width > leastText && (widest < 0 || c.width > columns[widest].width) {
+			if some(c) && c.width > least && (widest < 0 || c.width > columns[widest].width) {
 				widest = i
 			}
 		}
 		if widest < 0 {
-			return
+			break
 		}
 		columns[widest].width--
-		over--
 	}
+	return over
 }
 
 func writeRow(w io.Writer, columns []tableColumn, cells []string) {
@@ -121,7 +154,7 @@ func writeRow(w io.Writer, columns []tableColumn, cells []string) {
 		if c.width == 0 {
 			continue
 		}
-		text := ui.Middle(cells[i], c.width, '…') // names of layers, tensors and tactics
+		text := ui.Middle(cells[i], c.width, '…') // tactics, formats
 		if i == len(columns)-1 {
 			text = ui.Truncate(cells[i], c.width, '…') // the last column may be a sentence
 		}
@@ -136,13 +169,10 @@ func writeRow(w io.Writer, columns []tableColumn, cells []string) {
 	fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 }
 
-// short returns a layer's name for a column of text: a fused layer's is that of its principal member and the number of the
-// others, in at most 44 cells, on one line.
+// short returns a layer's name on one line: a fused layer's is that of its principal member and the number of the others. Tables
+// cut it where it must be.
 func short(name string) string {
 	first, more := report.Principal(ui.VisibleName(name))
-	if keep := 44 - len(more); len(first) > keep {
-		first = first[:keep/2-1] + "…" + first[len(first)-keep/2:]
-	}
 	return first + more
 }
 

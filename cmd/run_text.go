@@ -273,7 +273,7 @@ func writeLayers(w io.Writer, p report.Pair) {
 			fmt.Sprintf("%.3g", l.MaxRel), decibels(l.SQNR), mark,
 		})
 	}
-	writeTable(w, []string{" ", "layer", "type", ">elements", ">over", ">max abs", ">mean abs", ">max rel", ">SQNR dB", ""}, rows)
+	writeTable(w, []string{" ", "@layer", "type", ">elements", ">over", ">max abs", ">mean abs", ">max rel", ">SQNR dB", ""}, rows)
 	if p.Unmatched > 0 {
 		fmt.Fprintf(w, "  %s of %s that %s does not have under that name\n", count(p.Unmatched, "tensor"), p.First, p.Second)
 	}

@@ -194,6 +194,6 @@ func inspectLayers(w io.Writer, o *outputFlags, snap *report.Snapshot) error {
 		}
 		rows = append(rows, row)
 	}
-	writeTable(w, []string{"layer", ">median µs", ">%", "~", "type", "precision", "~tactic"}, rows)
+	writeTable(w, []string{"@layer", ">median µs", ">%", "~", "type", "precision", "~tactic"}, rows)
 	return nil
 }
