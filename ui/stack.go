@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Part is a share of a whole.
@@ -37,7 +39,7 @@ func (p Proportions) Draw(c *Canvas) {
 		c.Fill(Rect{x, 0, end - x, 1}, p.fill(c, i), part.Style)
 		x = end
 	}
-	p.drawLegend(c, total)
+	p.drawLegend(c)
 }
 
 // fill returns what a part is drawn with: textures where there is no colour, and where a glyph fills no cell.
@@ -48,18 +50,75 @@ func (p Proportions) fill(c *Canvas, i int) rune {
 	return c.Glyphs().Fill(0) // the legend keeps the order of the bar
 }
 
-func (p Proportions) drawLegend(c *Canvas, total float64) {
-	x, y := 1, 1
+// Lines returns how many lines the bar and its legend take in w cells with all that is to be said.
+func (p Proportions) Lines(w int) int {
+	_, lines := p.arrange(p.entries(legendWhole), w)
+	return 1 + lines
+}
+
+// The forms of a legend's entries, each shorter than the one before.
+const (
+	legendWhole   = iota
+	legendShares  // without values
+	legendLetters // with the first letters of names, too
+	legendForms
+)
+
+// legendEntry is what a legend says of a part, and where.
+type legendEntry struct {
+	part, x, y int
+	text       string
+}
+
+// entries returns the legend in a form.
+func (p Proportions) entries(form int) []legendEntry {
+	total := 0.0
+	for _, part := range p.Parts {
+		total += positive(part.Value)
+	}
+	var list []legendEntry
 	for i, part := range p.Parts {
-		text := fmt.Sprintf("%s %.0f%%", part.Name, 100*positive(part.Value)/total)
-		if p.Unit != "" {
-			text = fmt.Sprintf("%s %.3g%s %.0f%%", part.Name, part.Value, p.Unit, 100*positive(part.Value)/total)
+		text := part.Name
+		if form >= legendLetters {
+			text = Truncate(text, 3, 0)
 		}
-		if w := Width(text) + 2; x > 1 && x+w > c.W-1 {
+		if p.Unit != "" && form < legendShares {
+			text += fmt.Sprintf(" %.3g%s", part.Value, p.Unit)
+		}
+		list = append(list, legendEntry{part: i, text: text + fmt.Sprintf(" %.0f%%", 100*positive(part.Value)/total)})
+	}
+	return list
+}
+
+// arrange places entries in lines of w cells, and returns how many these are.
+func (p Proportions) arrange(list []legendEntry, w int) ([]legendEntry, int) {
+	x, y := 1, 1
+	for i := range list {
+		e := &list[i]
+		size := Width(e.text) + 2
+		if x > 1 && x+size > w-1 {
 			x, y = 1, y+1
 		}
-		c.Set(x, y, p.fill(c, i), part.Style)
-		x = c.Fit(x+2, y, c.W-x-3, Plain, text) + 3
+		e.x, e.y = x, y
+		x += size + 3
+	}
+	return list, y
+}
+
+// drawLegend draws the longest form for which there are lines. Where there are too few for the shortest, the smallest parts have
+// no entry.
+func (p Proportions) drawLegend(c *Canvas) {
+	list, lines := p.arrange(p.entries(legendWhole), c.W)
+	for form := legendShares; form < legendForms && lines > c.H-1; form++ {
+		list, lines = p.arrange(p.entries(form), c.W)
+	}
+	for len(list) > 1 && lines > c.H-1 {
+		least := slices.MinFunc(list, func(a, b legendEntry) int { return cmp.Compare(p.Parts[a.part].Value, p.Parts[b.part].Value) })
+		list, lines = p.arrange(slices.DeleteFunc(list, func(e legendEntry) bool { return e.part == least.part }), c.W)
+	}
+	for _, e := range list {
+		c.Set(e.x, e.y, p.fill(c, e.part), p.Parts[e.part].Style)
+		c.Fit(e.x+2, e.y, c.W-e.x-3, Plain, e.text)
 	}
 }
 

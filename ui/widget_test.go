@@ -335,3 +335,27 @@ func TestProportionsInASCII(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// TestLegendHasEachPart: where lines are few a legend is shorter, and of parts without an entry the largest is none.
+func TestLegendHasEachPart(t *testing.T) {
+	p := Proportions{Unit: " ", Parts: []Part{{Name: "kept", Value: 23}, {Name: "fused", Value: 84}, {Name: "folded", Value: 46}, {Name: "eliminated", Value: 108}}}
+	for _, c := range []struct {
+		w, h int
+		want []string
+	}{
+		{58, 3, []string{"kept 23  9%", "fused 84  32%", "folded 46  18%", "eliminated 108  41%"}},
+		{38, 3, []string{"kept 9%", "fused 32%", "folded 18%", "eliminated 41%"}},
+		{27, 3, []string{"kep 9%", "fus 32%", "fol 18%", "eli 41%"}},
+		{20, 2, []string{"eli 41%"}},
+	} {
+		text := ansi.Strip(NewLook(Options{}).Render(c.w, c.h, p.Draw))
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%dx%d: no %q in\n%s", c.w, c.h, want, text)
+			}
+		}
+		if want := p.Lines(c.w); c.w == 58 && want != 3 {
+			t.Errorf("%d lines in %d cells", want, c.w)
+		}
+	}
+}

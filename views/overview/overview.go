@@ -105,14 +105,6 @@ func (v *compositionView) Render(w, h int) string {
 			v.in.Wait(c, "fusion")
 			return
 		}
-		y := 0
-		if o != nil {
-			y = drawSplit(c, o)
-		}
-		if h > 5 {
-			c.FitClauses(1, y, w-2, ui.Muted, graph.Ledger(p))
-			y++
-		}
 		ledger := ui.Proportions{Unit: " "}
 		for _, e := range []struct {
 			name  string
@@ -123,14 +115,24 @@ func (v *compositionView) Render(w, h int) string {
 				ledger.Parts = append(ledger.Parts, ui.Part{Name: e.name, Value: float64(e.n), Style: e.style})
 			}
 		}
+		y, spare := 0, h-ledger.Lines(w) // the legend's lines come first
+		if o != nil {
+			spare -= 2
+			y = drawSplit(c, o, spare)
+		}
+		if spare > 1 {
+			c.FitClauses(1, y, w-2, ui.Muted, graph.Ledger(p))
+			y++
+		}
 		ledger.Draw(c.Sub(ui.Rect{X: 0, Y: y, W: w, H: h - y}))
 	})
 }
 
-// drawSplit draws the shares of the time by number format, and returns the line behind them.
-func drawSplit(c *ui.Canvas, o *report.Overview) int {
+// drawSplit draws the shares of the time by number format, with a title and a gap behind them where there are lines to spare, and
+// returns the line behind them.
+func drawSplit(c *ui.Canvas, o *report.Overview, spare int) int {
 	y := 0
-	if c.H > 4 {
+	if spare > 0 {
 		c.Fit(1, 0, c.W-2, ui.Muted, "time by precision")
 		y = 1
 	}
@@ -140,7 +142,7 @@ func drawSplit(c *ui.Canvas, o *report.Overview) int {
 	}
 	split.Draw(c.Sub(ui.Rect{X: 0, Y: y, W: c.W, H: 2}))
 	y += 2
-	if c.H > 6 {
+	if spare > 2 {
 		y++
 	}
 	return y
