@@ -68,7 +68,9 @@ func (o *runFlags) command() *cobra.Command {
 			"The backend \"" + evaluation + "\" is the definition of the layers, slow and exact: of the model itself in fp32, and in\n" +
 			"other precisions of the network as it was lowered for the first backend. \"" + ortBackend + "\" runs the model as it is\n" +
 			"with ONNX Runtime, in a process of the Python that " + onnxruntime.PythonVariable + " names, or else python3. With it, and with outputs\n" +
-			"of --load-outputs, what is lowered agrees within 3e-2 of the RMS of b and 1e-2, since nothing else was lowered.\n\n" +
+			"of --load-outputs, what is lowered agrees within 3e-2 of the RMS of b and 1e-2, since nothing else was lowered. A model\n" +
+			"that is quantised itself runs there with and without ONNX Runtime's fusions, which round a step of its integers here and\n" +
+			"there: compared are its nodes as they are written, within about as far as these two are apart.\n\n" +
 			"--compare names more models and engines, which are given the same inputs, and after an @ a precision, with a\n" +
 			"calibrator after a slash, or the file of a configuration; without a file it is MODEL in that. Inputs and outputs go by\n" +
 			"their names or, where these differ and are as many, by their order. Tolerances are those of --load-outputs.\n\n" +

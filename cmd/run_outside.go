@@ -27,7 +27,8 @@ const ortBackend = "onnxruntime"
 const ortLimit = 10 * time.Minute
 
 // openRuntime returns ONNX Runtime as something to compare with; perLayer: with what nodes make in between. It computes the nodes of a
-// quantised model as they are written: what it makes of them otherwise rounds biases to integers, and a step in a thousand elsewhere.
+// quantised model as they are written: what it fuses them to makes integers of biases and rounds a step in a thousand otherwise, which
+// shows by how much the engine may differ.
 func openRuntime(ctx context.Context, m *model.Model, perLayer bool) (c sessions.Contender, closeIt func(), err error) {
 	source, err := runtimeModel(m, perLayer)
 	if err != nil {
@@ -37,19 +38,31 @@ func openRuntime(ctx context.Context, m *model.Model, perLayer bool) (c sessions
 	if err != nil {
 		return c, nil, err
 	}
-	device := "ONNX Runtime " + r.Version + ", on the CPU"
-	if m.Quantized {
-		device += ", the quantised nodes as they are written: its fusions round them otherwise"
+	c = sessions.Contender{
+		Name: ortBackend, Device: report.Device{Backend: ortBackend, Device: "ONNX Runtime " + r.Version + ", on the CPU"}, Outside: onRuntime(m, r, source),
 	}
-	return sessions.Contender{
-		Name: ortBackend, Device: report.Device{Backend: ortBackend, Device: device},
-		Outside: func(ctx context.Context, _ compare.Span, in map[string]numeric.Value) (map[string]numeric.Value, error) {
-			if path, how := m.Changed(); how != "" {
-				return nil, fmt.Errorf("%s %s", path, how)
-			}
-			return r.Run(ctx, source, in)
-		},
-	}, r.Close, nil
+	if !m.Quantized {
+		return c, r.Close, nil
+	}
+	c.Device.Device += ", the quantised nodes as they are written"
+	fused, err := onnxruntime.Open(ctx, onnxruntime.Options{Optimize: true, Limit: ortLimit})
+	if err != nil {
+		r.Close()
+		return c, nil, err
+	}
+	source.More = nil
+	c.Variant = &compare.Variant{Name: "ONNX Runtime's fusions", Run: onRuntime(m, fused, source)}
+	return c, func() { r.Close(); fused.Close() }, nil
+}
+
+// onRuntime runs a model as ONNX Runtime is given it.
+func onRuntime(m *model.Model, r *onnxruntime.Runtime, source onnxruntime.Model) compare.Outside {
+	return func(ctx context.Context, _ compare.Span, in map[string]numeric.Value) (map[string]numeric.Value, error) {
+		if path, how := m.Changed(); how != "" {
+			return nil, fmt.Errorf("%s %s", path, how)
+		}
+		return r.Run(ctx, source, in)
+	}
 }
 
 // runtimeModel returns a model as ONNX Runtime is given it: its file or, of an engine, ONNX that is made of what it was built from.

@@ -114,8 +114,8 @@ func TestRunOnnxruntime(t *testing.T) {
 	}
 }
 
-// A quantised model's nodes are compared as they are written: what ONNX Runtime fuses them to rounds otherwise, by as much as the
-// tolerance of 30 dB in a small network.
+// A quantised model's nodes are compared as they are written: what ONNX Runtime fuses them to rounds otherwise, and shows by how much the
+// engine may.
 func TestRunOnnxruntimeQuantised(t *testing.T) {
 	data := os.Getenv("TRTUI_DATA")
 	if os.Getenv(onnxruntime.PythonVariable) == "" || data == "" {
@@ -128,15 +128,30 @@ func TestRunOnnxruntimeQuantised(t *testing.T) {
 		Runs  []struct{ Device struct{ Device string } }
 		Pairs []struct {
 			Outputs []struct {
-				SQNR float64 `json:"sqnr_db"`
+				SQNR     float64 `json:"sqnr_db"`
+				Passed   bool
+				Rounding struct {
+					From string
+					RMS  float64
+					RMSE float64
+				}
 			}
 		}
 	}
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Pairs) != 1 || got.Pairs[0].Outputs[0].SQNR < 80 || !strings.Contains(got.Runs[1].Device.Device, "as they are written") {
-		t.Errorf("%+v", got)
+	if len(got.Pairs) != 1 || !strings.Contains(got.Runs[1].Device.Device, "as they are written") {
+		t.Fatalf("%+v", got)
+	}
+	if o := got.Pairs[0].Outputs[0]; !o.Passed || o.SQNR < 80 || o.Rounding.From != "ONNX Runtime's fusions" || !(o.Rounding.RMSE < o.Rounding.RMS) {
+		t.Errorf("%+v", o)
+	}
+	if text, _ = command(t, 0, "run", file, "--items", "2", "--backends", "cpu,onnxruntime", "-q"); !strings.Contains(text, "as ONNX Runtime's fusions show it") || !strings.Contains(text, "from ONNX Runtime's fusions: cpu ") {
+		t.Errorf("it says\n%s", text)
+	}
+	if text, _ = command(t, 0, "run", file, "--items", "2", "--backends", "cpu,onnxruntime", "--atol", "0.1", "-q"); strings.Contains(text, "fusions") {
+		t.Errorf("with a tolerance that is given it says\n%s", text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -37,6 +38,11 @@ func writeComparison(w io.Writer, r *report.Comparison) {
 
 // writeTolerance says when elements agree.
 func writeTolerance(w io.Writer, r *report.Comparison) {
+	if f := r.Rounding; f != nil && f.From != "" {
+		fmt.Fprintf(w, "tolerance: what rounding explains, as %s show it on the same items: |a - b| up to %s the largest\n"+
+			"  difference that they make, RMS up to %s its RMS; --atol and --rtol set a fixed one\n", f.From, times(f.Peak), times(f.RMS))
+		return
+	}
 	if f := r.Rounding; f != nil {
 		fmt.Fprintf(w, "tolerance: what rounding explains, measured against FP32 on the same items: |a - b| up to %s the\n"+
 			"  largest difference from FP32, RMS up to %s its RMS; --atol and --rtol set a fixed one\n", times(f.Peak), times(f.RMS))
@@ -181,8 +187,8 @@ func bothNotFinite(outputs []report.TensorDifference) string {
 
 // writeRounding prints how far two runs are from FP32, and by how much they may therefore differ.
 func writeRounding(w io.Writer, p report.Pair, r *report.Rounding) {
-	fmt.Fprintf(w, "    from FP32: %s %s, %s %s; allowed: |a - b| %.4g, RMS %.4g, which is %.4g\n",
-		p.First, ratio(r.First), p.Second, ratio(r.Second), r.MaxAbs, r.RMS, r.RMSE)
+	fmt.Fprintf(w, "    from %s: %s %s, %s %s; allowed: |a - b| %.4g, RMS %.4g, which is %.4g\n",
+		cmp.Or(r.From, "FP32"), p.First, ratio(r.First), p.Second, ratio(r.Second), r.MaxAbs, r.RMS, r.RMSE)
 }
 
 // writeDifference prints how an output of two runs differs.

@@ -23,6 +23,7 @@ type Contender struct {
 	// Outside, if it is there, gives the outputs in place of an engine, and Device says what made them.
 	Outside compare.Outside
 	Device  report.Device
+	Variant *compare.Variant // of Outside, by which is compared what rounds elsewhere; nil where there is none
 }
 
 // Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
@@ -86,8 +87,13 @@ func compareOnce(ctx context.Context, m *model.Model, w stages.Workplace, cfg co
 		r.Rounding = rounding(m.Network, cfg)
 	case c.Scaled && len(runs) > 1:
 		r.Tolerance = c.Unexplained
+		for _, one := range runs {
+			if f := compare.VariantFactors(one); f != nil {
+				r.Rounding = f
+			}
+		}
 	}
-	if r.Rounding != nil {
+	if r.Rounding != nil && r.Rounding.From == "" {
 		var end func()
 		fp32, end, err = first.References.Beside(ctx, cfg, c.PerLayer)
 		defer end()
@@ -144,7 +150,7 @@ func contestants(ctx context.Context, s *stages.Stages, cfg config.Config, on []
 		var err error
 		switch {
 		case c.Outside != nil:
-			one.Outside, one.Device = c.Outside, c.Device
+			one.Outside, one.Device, one.Variant = c.Outside, c.Device, c.Variant
 		case c.Backend == nil && lowest == numeric.F32:
 			one.Network, one.MaxMemory = s.Model.Network, run.MemoryLimit(s.Place.Reference())
 			if err = s.Model.NeedsSource("the definition of the model"); err != nil {

@@ -24,9 +24,11 @@ type Contestant struct {
 	batch     Batch           // that is computed
 	Network   *graph.Network  // of the reference evaluation
 	Outside   Outside         // nil where it runs here
+	Variant   *Variant        // of Outside; nil where there is none
 	MaxMemory int64           // bytes that this may take; 0 for what is free
 
 	outputs map[string]numeric.Value // of the items that count
+	variant map[string]numeric.Value // and what Variant gave
 	tensors map[string]observed      // of layers
 	stats   []outputStats
 	classes []report.ItemClasses
@@ -153,6 +155,12 @@ func (c *Contestant) ask(ctx context.Context, in map[string]numeric.Value, perLa
 			return fmt.Errorf("it has no output %s", t.Name)
 		}
 		c.outputs[t.Name] = v
+	}
+	if c.Variant != nil {
+		if c.variant, err = c.Variant.Run(ctx, Span{c.batch.first, c.batch.Count, c.batch.items}, in); err != nil {
+			return fmt.Errorf("%s: %w", c.Variant.Name, err)
+		}
+		c.variant = c.batch.Outputs(c.variant)
 	}
 	if !perLayer {
 		return nil

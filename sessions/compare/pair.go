@@ -36,8 +36,13 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
 		var ref numeric.Value
 		var explained *report.RoundingFactors
-		if fp32 != nil && a.Type.IsFloat() && b.Type.IsFloat() {
-			ref, explained = fp32.outputs[t.Name], fp32.Factors
+		if shown, factors := p.shown(); a.Type.IsFloat() && b.Type.IsFloat() {
+			switch {
+			case fp32 != nil:
+				ref, explained = fp32.outputs[t.Name], fp32.Factors
+			case factors != nil:
+				ref, explained = shown[t.Name], factors
+			}
 		}
 		d.between(p.how, [2]numeric.DataType{a.Type, b.Type}, a.Type.IsFloat(), p.how.own(t.Name), explained)
 		if err := d.add(batch.first, batch.Axis(t.Dims), a, b, ref); err != nil {
@@ -115,6 +120,25 @@ func (o observed) like(a observed) (observed, bool) {
 
 // withinRounding reports whether FP32 explains by how much two runs of what was lowered may differ: what comes from outside was not.
 func withinRounding(a, b *Contestant) bool { return a.Outside == nil && b.Outside == nil }
+
+// shown returns what a variant of one of the two gave, and by how much they may differ therefore; nil where there is none.
+func (p *pair) shown() (map[string]numeric.Value, *report.RoundingFactors) {
+	for _, c := range []*Contestant{p.first, p.second} {
+		if c.Variant != nil && p.how.Scaled {
+			return c.variant, VariantFactors(c)
+		}
+	}
+	return nil, nil
+}
+
+// VariantFactors returns by how much a run may differ from one outside that has a variant; nil where it has none. As in FP16, each
+// rounds by itself.
+func VariantFactors(c *Contestant) *report.RoundingFactors {
+	if c.Variant == nil {
+		return nil
+	}
+	return &report.RoundingFactors{RMS: 1.5, Peak: 2, From: c.Variant.Name}
+}
 
 // NeedsRounding reports whether any of the pairs that are compared is explained by what rounding does.
 func NeedsRounding(runs []*Contestant) bool {

@@ -104,7 +104,7 @@ func (r *rounding) report() *report.Rounding {
 	few := max(1, math.Sqrt(roundingElements/max(1, float64(r.count))))
 	rms := math.Sqrt(r.squares / max(1, float64(r.count)))
 	return &report.Rounding{
-		First: first.SQNRdB, Second: second.SQNRdB,
+		From: r.factors.From, First: first.SQNRdB, Second: second.SQNRdB,
 		MaxAbs: within(r.factors.Peak*few*near.MaxAbs, r.largest, leastPeak),
 		RMS:    within(r.factors.RMS*few*near.RMSE, rms, leastRMS),
 	}

@@ -108,7 +108,8 @@ type Statistic struct {
 // Rounding is how far two runs in FP16 or INT8 are from FP32 on the same items, and by how much they may therefore differ:
 // every element by MaxAbs, all of them by RMS.
 type Rounding struct {
-	First  float64 `unit:"db" exact:"first_exact"` // SQNR of the runs to FP32
+	From   string  `json:",omitempty"`             // what shows it; empty: FP32
+	First  float64 `unit:"db" exact:"first_exact"` // SQNR of the runs to that
 	Second float64 `unit:"db" exact:"second_exact"`
 	MaxAbs float64
 	RMS    float64
@@ -138,4 +139,5 @@ type DifferenceBin struct {
 type RoundingFactors struct {
 	RMS  float64 // times the RMS of the difference from FP32
 	Peak float64 // times its largest element, of which there is one in a tensor
+	From string  `json:",omitempty"` // a variant of a run, of which that is the difference, and not of FP32
 }
