@@ -70,6 +70,9 @@ func columnsOnDemand(t *testing.T, s *sessions.Session) {
 	if p := c.Columns[1].Point; p == nil || p.Weights == 0 {
 		t.Errorf("of FP16 is known %+v", p)
 	}
+	if r := c.Columns[1]; r.Timings == nil || r.Memory == nil || r.Timings.Beside == nil || r.Timings.EndToEnd.Median != c.Columns[1].Latency.Median || len(r.Timings.Layers) == 0 {
+		t.Errorf("of the rounds of FP16 is known %+v", r)
+	}
 	if !c.Of(snap.Config, false) || snap.Made()&report.PartColumns == 0 {
 		t.Error("they are not of the configuration at hand")
 	}

@@ -19,7 +19,10 @@ func Columns(ctx context.Context, r *Runner, configs []config.Config, p run.Prof
 	labels := config.Labels(configs, r.stages.Model.Quantized)
 	columns, times := make([]report.Column, len(configs)), make([]*report.Timings, len(configs))
 	for i, cfg := range configs {
-		columns[i] = report.Column{Label: labels[i], Config: cfg, Speed: compared[i].Speed, Unchanged: compared[i].Overview.Unchanged}
+		columns[i] = report.Column{Label: labels[i], Config: cfg, Speed: compared[i].Speed, Unchanged: compared[i].Overview.Unchanged, Timings: compared[i].Timings, Memory: compared[i].Memory}
+		if speed := compared[i].Speed; speed != nil && speed.SideBySide {
+			compared[i].Timings.Beside = &report.Beside{Config: configs[0], Speed: *speed}
+		}
 		times[i] = compared[i].Timings
 	}
 	return diff.Across(columns, times), nil

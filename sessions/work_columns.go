@@ -79,7 +79,7 @@ func judgeColumns(ctx context.Context, w *worker, c *report.Columns) error {
 		point, _ := report.PointOf(snap)
 		judged := *c
 		judged.Columns = slices.Clone(c.Columns)
-		judged.Columns[i].Point = &point
+		judged.Columns[i].Point, judged.Columns[i].Accuracy = &point, snap.Accuracy
 		c = &judged
 		w.board.publish(report.PartColumns, func(snap *report.Snapshot) { snap.Columns = c })
 	}

@@ -172,11 +172,11 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 	case ui.Return:
 		return w.cursor.back()
 	case ui.MarkA:
-		return w.comparison.Mark(0, w.app.Focused(), w.snap)
+		return w.comparison.Mark(0, w.app.Focused(), w.tried.Reports(w.snap))
 	case ui.MarkB:
-		return w.comparison.Mark(1, w.app.Focused(), w.snap)
+		return w.comparison.Mark(1, w.app.Focused(), w.tried.Reports(w.snap))
 	case ui.Compare:
-		return w.comparison.Compare(w.snap)
+		return w.comparison.Compare(w.tried.Reports(w.snap))
 	case reload:
 		return tea.Sequence(pane.Say(ui.Plain, "opening the model anew"), w.o.Reload(w.config.want)) // what came of it is said last
 	case requantise:

@@ -30,6 +30,11 @@ type Column struct {
 	Unchanged string        `json:",omitempty"`                // why the precision changes no layer
 	Err       string        `json:",omitempty" output:"error"` // why there is no such engine; it has no cells
 	Point     *Point        `json:",omitempty" output:"-"`     // with its memory and accuracy; nil where only times were measured
+
+	// What is known of it: the times of these rounds, layer by layer, memory, and accuracy once it is judged; not in files.
+	Timings  *Timings  `json:"-" output:"-"`
+	Memory   *Memory   `json:"-" output:"-"`
+	Accuracy *Accuracy `json:"-" output:"-"`
 }
 
 // ColumnRow is the least set of layers, of all columns, that compute the same source layers.

@@ -18,23 +18,38 @@ import (
 // where nothing is measured.
 type Measure func(configs []config.Config, left int) tea.Cmd
 
-// withBeside adds to trials what configurations came to that were measured side by side: those that were not tried by themselves, and
-// what the others lack.
-func withBeside(trials []trial, c *report.Columns, own bool) []trial {
+// withColumns adds what configurations came to that were measured side by side.
+func withColumns(rounds []trial, s *report.Snapshot, own bool) []trial {
+	c := s.Columns
+	apart := slices.ContainsFunc(c.Columns, func(k report.Column) bool { return k.Speed != nil && !k.Speed.SideBySide })
 	for i := range c.Columns {
 		col := &c.Columns[i]
 		if col.Err != "" || col.Latency.Median == 0 {
 			continue
 		}
-		new := columnTrial(col, c, i)
-		at := slices.IndexFunc(trials, func(old trial) bool { return old.config.SameEngine(col.Config, own) })
+		t := columnTrial(s, i)
+		t.inRounds = t.snap != nil && len(c.Columns) > 1 && !apart
+		rounds = keep(rounds, t, true, own)
+	}
+	return rounds
+}
+
+// withRounds adds to trials what was measured side by side: those that were not tried by themselves, what the others lack, and their
+// times, which one is compared by.
+func withRounds(trials, rounds []trial, own bool) []trial {
+	for i := range rounds {
+		new := &rounds[i]
+		at := slices.IndexFunc(trials, func(old trial) bool { return old.config.SameEngine(new.config, own) })
 		if at < 0 {
-			trials = keep(trials, new, false, own)
+			trials = keep(trials, *new, false, own)
 			continue
 		}
 		old := &trials[at]
-		old.know(&new)
-		if old.measured.Beside == nil && new.measured.Beside != nil {
+		old.know(new)
+		switch {
+		case new.inRounds && old.snap != nil && (old.median == 0 || sameTactics(old.snap.Timings, new.snap.Timings)):
+			old.timedIn(new)
+		case old.measured.Beside == nil && new.measured.Beside != nil:
 			old.measured.Beside, old.point.Beside = new.measured.Beside, new.measured.Beside
 		}
 	}
@@ -42,12 +57,18 @@ func withBeside(trials []trial, c *report.Columns, own bool) []trial {
 }
 
 // columnTrial returns what is known of a configuration that was measured beside the first of several.
-func columnTrial(col *report.Column, c *report.Columns, i int) trial {
-	t := trial{
-		config: col.Config, samples: col.Latency.Count, median: col.Latency.Median, latency: col.Latency,
-		measured: report.Measured{Config: col.Config, Median: col.Latency.Median, Estimated: c.Estimated},
-		top1:     math.NaN(), agreement: math.NaN(), sqnr: math.NaN(),
-		point: report.Point{Config: col.Config, Latency: col.Latency.Median, Estimated: c.Estimated},
+func columnTrial(s *report.Snapshot, i int) trial {
+	c, col := s.Columns, &s.Columns.Columns[i]
+	var t trial
+	if col.Timings != nil {
+		t = snapshotTrial(&report.Snapshot{Schema: s.Schema, Config: col.Config, Model: s.Model, Device: s.Device, Timings: col.Timings, Memory: col.Memory, Accuracy: col.Accuracy})
+	} else {
+		t = trial{
+			config: col.Config, samples: col.Latency.Count, median: col.Latency.Median, latency: col.Latency,
+			measured: report.Measured{Config: col.Config, Median: col.Latency.Median, Estimated: c.Estimated},
+			top1:     math.NaN(), agreement: math.NaN(), sqnr: math.NaN(),
+			point: report.Point{Config: col.Config, Latency: col.Latency.Median, Estimated: c.Estimated},
+		}
 	}
 	if i > 0 && col.Speed != nil && c.Columns[0].Err == "" {
 		t.measured.Beside = &report.Beside{Config: c.Columns[0].Config, Speed: *col.Speed}

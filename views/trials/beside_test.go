@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/diff"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane/panetest"
@@ -79,5 +80,79 @@ func TestMeasureLacking(t *testing.T) {
 	v.Update(tea.KeyPressMsg{Code: 'A', Text: "A"})
 	if len(asked) != mostBeside || waiting != 4 { // the first of all is measured beside them
 		t.Errorf("%d are measured, and %d wait", len(asked), waiting)
+	}
+}
+
+// TestMeasuredInRounds: what was measured side by side is what a configuration took: in the table, and where it is compared, with what
+// these measurements found of accuracy; and it stays so when the configuration at hand is published again.
+func TestMeasuredInRounds(t *testing.T) {
+	tried, look := &List{}, ui.NewLook(ui.Options{NoColor: true})
+	v := NewTable(look, &panetest.Desk{}, tried, ReaderOf(nil, nil, nil), func(string) string { return "" }, nil)
+	fp32, fp16, int8 := config.Config{Precision: config.FP32}, config.Config{Precision: config.FP16}, config.Config{Precision: config.INT8, Calibrator: "mse"}
+	fixture := panetest.Fixture(t)
+	times := func(median time.Duration, samples int) *report.Timings {
+		one := *fixture.Timings
+		one.EndToEnd = report.Latency{Median: median, Count: samples}
+		one.Samples, one.MedianLow, one.MedianHigh = samples, median*3/4, median*4/3
+		return &one
+	}
+	show := func(cfg config.Config, took *report.Timings, stale report.Parts, columns *report.Columns) {
+		s := *fixture
+		s.Config, s.Stale, s.Columns, s.Search, s.Timings = cfg, stale, columns, nil, took
+		tried.Add(&s)
+		v.Update(&s)
+	}
+	column := func(cfg config.Config, median time.Duration, ratio float64) report.Column {
+		t := times(median, 300)
+		col := report.Column{Label: cfg.Label(false), Config: cfg, Latency: t.EndToEnd, Timings: t, Memory: fixture.Memory, Accuracy: fixture.Accuracy}
+		if ratio > 0 {
+			speed := report.NewSpeed(ratio, ratio*0.99, ratio*1.01, true)
+			col.Speed, t.Beside = &speed, &report.Beside{Config: fp32, Speed: speed}
+		}
+		return col
+	}
+	alone := times(53*time.Microsecond, 1000)
+	alone.Beside = &report.Beside{Config: fp32, Speed: report.NewSpeed(2.38, 1.9, 2.9, true)}
+	show(fp32, times(115*time.Microsecond, 1000), 0, nil)
+	show(fp16, times(121*time.Microsecond, 9), report.PartAccuracy, nil)
+	show(int8, alone, 0, nil)
+	columns := &report.Columns{Columns: []report.Column{column(fp32, 110*time.Microsecond, 0), column(fp16, 111*time.Microsecond, 0.99), column(int8, 40*time.Microsecond, 2.75)}}
+	for range 2 { // it is published again, with its own times
+		show(int8, alone, 0, columns)
+		rows, _ := triedRows(v)
+		if len(rows) != 3 || !strings.Contains(rows[0], "110.0 µs 1.00x") || !strings.Contains(rows[2], "40.0 µs 2.75x") {
+			t.Errorf("%q", rows)
+		}
+	}
+	var sides [2]diff.Side
+	for i, r := range []int{1, 2} {
+		m, ok := v.markOf(r)
+		if !ok {
+			t.Fatal("nothing to mark")
+		}
+		snap, err := m.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sides[i] = diff.Side{Name: m.Name, Snapshot: snap}
+	}
+	d, err := diff.Of(sides[0], sides[1])
+	if err != nil || d.EndToEnd.A != 111*time.Microsecond || d.EndToEnd.B != 40*time.Microsecond || !d.EndToEnd.SideBySide || !d.EndToEnd.Significant || d.EndToEnd.Ratio < 2.7 {
+		t.Errorf("%v: %+v", err, d.EndToEnd)
+	}
+	if d.A.SQNR == nil || d.A.Top1 == nil || d.A.Agreement == nil {
+		t.Errorf("the accuracy that the table has is lost: %+v", d.A.Point)
+	}
+	shown := *fixture
+	shown.Config, shown.Timings = int8, alone
+	if got := tried.Reports(&shown); got != sides[1].Snapshot {
+		t.Errorf("what is shown is compared by %v", got.Timings.EndToEnd.Median)
+	}
+	retuned := *alone // it has other kernels by now
+	retuned.Layers = slices.Clone(alone.Layers)
+	retuned.Layers[0].Tactic = "another"
+	show(int8, &retuned, 0, columns)
+	if rows, _ := triedRows(v); strings.Contains(rows[2], "40.0 µs") {
+		t.Errorf("times of other kernels: %q", rows)
 	}
 }

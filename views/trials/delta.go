@@ -72,7 +72,10 @@ func MedianText(t finals, own bool, cfg config.Config, l report.Latency) string 
 func SameKernels(was, now *report.Snapshot) bool {
 	a, b := was.Config, now.Config
 	a.Pin, a.Forbid, b.Pin, b.Forbid = nil, nil, nil, nil
-	return a.SameEngine(b, pane.OwnRanges(now)) && slices.EqualFunc(was.Timings.Layers, now.Timings.Layers, func(a, b report.LayerTiming) bool {
-		return a.Name == b.Name && a.Tactic == b.Tactic
-	})
+	return a.SameEngine(b, pane.OwnRanges(now)) && sameTactics(was.Timings, now.Timings)
+}
+
+// sameTactics reports whether two measurements are of the same layers with the same tactics.
+func sameTactics(a, b *report.Timings) bool {
+	return slices.EqualFunc(a.Layers, b.Layers, func(a, b report.LayerTiming) bool { return a.Name == b.Name && a.Tactic == b.Tactic })
 }

@@ -11,7 +11,8 @@ import (
 type List struct {
 	list     []trial
 	recorded bool            // a recording's: there will be no others
-	beside   *report.Columns // what was measured side by side and is in the list
+	beside   *report.Columns // the newest that are in rounds
+	rounds   []trial         // what was measured side by side, of each configuration the newest
 }
 
 // Recorded are those that a recording has; own is as pane.OwnRanges says.
@@ -27,9 +28,11 @@ func Recorded(list []report.RecordedConfig, own bool) *List {
 // with.
 func (t *List) Add(s *report.Snapshot) {
 	defer func() {
+		own := pane.OwnRanges(s)
 		if c := s.Columns; c != nil && !c.Live && c != t.beside {
-			t.list, t.beside = withBeside(t.list, c, pane.OwnRanges(s)), c
+			t.rounds, t.beside = withColumns(t.rounds, s, own), c
 		}
+		t.list = withRounds(t.list, t.rounds, own)
 	}()
 	if s.Timings == nil || s.Stale.Has(report.PartTimings) || s.Timings.EndToEnd.Median == 0 {
 		return
@@ -47,6 +50,18 @@ func (t *List) Add(s *report.Snapshot) {
 	case t.list[i].samples < reference.Samples:
 		t.list[i] = t.list[i].timed(reference)
 	}
+}
+
+// Reports returns what is known of the configuration of a snapshot: what was measured of it side by side with others, or the
+// snapshot.
+func (t *List) Reports(s *report.Snapshot) *report.Snapshot {
+	own := pane.OwnRanges(s)
+	for i := range t.list {
+		if one := &t.list[i]; one.inRounds && one.config.SameEngine(s.Config, own) && s.Viewed() == "" {
+			return one.snap
+		}
+	}
+	return s
 }
 
 // Took returns the latency of a configuration, and what it is compared by, as the table has it, or that of the snapshot

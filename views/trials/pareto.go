@@ -49,7 +49,17 @@ func ReaderOf(past steps, read func(path, state string) (*report.Snapshot, error
 		if state < 0 {
 			return pane.Mark{}, false
 		}
-		return pane.Mark{Name: filepath.Base(path) + "@" + t.label, Read: func() (*report.Snapshot, error) { return read(path, fmt.Sprint(state+1)) }}, true
+		beside := t.measured.Beside
+		return pane.Mark{Name: filepath.Base(path) + "@" + t.label, Read: func() (*report.Snapshot, error) {
+			snap, err := read(path, fmt.Sprint(state+1))
+			if err != nil || snap.Timings == nil || snap.Timings.Beside != nil || beside == nil {
+				return snap, err
+			}
+			whole, timings := *snap, *snap.Timings // rounds that were recorded behind that state
+			timings.Beside = beside
+			whole.Timings = &timings
+			return &whole, nil
+		}}, true
 	}
 }
 
@@ -264,7 +274,7 @@ func (v *paretoView) drawFastest(c *ui.Canvas) {
 	}
 	p := &v.pareto.Points[i]
 	x = c.FitName(x, 0, c.W-x-1, ui.Good|ui.Bold, p.Name)
-	latency, alike, speed := ", "+ui.Duration(p.Latency), v.alike(), v.fastestSpeed(i)
+	latency, alike, speed := ", "+ui.Duration(nearly(p.Took, p.Latency)), v.alike(), v.fastestSpeed(i)
 	if alike != "" && speed != "" {
 		speed = ";" + strings.TrimPrefix(speed, ",")
 	}
@@ -356,7 +366,7 @@ func (v *paretoView) under() string {
 	p := &v.pareto.Points[v.cursor]
 	words := []string{p.Name}
 	if p.Latency > 0 {
-		words = append(words, ui.Duration(p.Latency))
+		words = append(words, ui.Duration(nearly(p.Took, p.Latency)))
 	}
 	all := diff.Measures()
 	for i := range all {

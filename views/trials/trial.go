@@ -16,6 +16,7 @@ type trial struct {
 	label      string
 	samples    int
 	median     time.Duration
+	took       time.Duration  // on one scale with other trials, in a table of them
 	latency    report.Latency // with that median; a recording has the median alone
 	measured   report.Measured
 	top1       float64
@@ -26,6 +27,7 @@ type trial struct {
 	unfinished bool
 	point      report.Point
 	snap       *report.Snapshot // its reports, in a session
+	inRounds   bool             // its times are of rounds with others
 }
 
 // snapshotTrial returns what a snapshot with times says of its configuration.
@@ -92,6 +94,33 @@ func (t *trial) know(o *trial) {
 	if t.weights == 0 {
 		t.arena, t.weights, t.point.Arena, t.point.Weights = o.arena, o.weights, o.point.Arena, o.point.Weights
 	}
+	if t.snap == nil || o.snap == nil {
+		return
+	}
+	has := func(s *report.Snapshot, part report.Parts, known bool) bool { return known && !s.Stale.Has(part) }
+	whole := *t.snap
+	if accuracy := report.PartAccuracy; !has(t.snap, accuracy, t.snap.Accuracy != nil) && has(o.snap, accuracy, o.snap.Accuracy != nil) {
+		whole.Accuracy, whole.Stale = o.snap.Accuracy, whole.Stale&^accuracy
+	}
+	if memory := report.PartMemory; !has(t.snap, memory, t.snap.Memory != nil) && has(o.snap, memory, o.snap.Memory != nil) {
+		whole.Memory, whole.Stale = o.snap.Memory, whole.Stale&^memory
+	}
+	if whole.Accuracy != t.snap.Accuracy || whole.Memory != t.snap.Memory || whole.Stale != t.snap.Stale {
+		t.snap = &whole
+	}
+}
+
+// timedIn takes the times over of rounds in which the same engine was measured beside others.
+func (t *trial) timedIn(o *trial) {
+	if t.inRounds && t.snap.Timings == o.snap.Timings {
+		return
+	}
+	whole := *t.snap
+	whole.Timings, whole.Stale = o.snap.Timings, whole.Stale&^report.PartTimings
+	t.snap, t.inRounds, t.unfinished = &whole, true, false
+	t.samples, t.median, t.latency, t.measured = o.samples, o.median, o.latency, o.measured
+	p := o.point
+	t.point.Latency, t.point.Low, t.point.High, t.point.Estimated, t.point.Beside = p.Latency, p.Low, p.High, p.Estimated, p.Beside
 }
 
 // judged reports whether any accuracy of a trial is known.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -79,9 +80,9 @@ func (v *Table) columns() []ui.Column {
 			return ui.Cell{Text: text, Style: style(r)}
 		}},
 		{Width: 6, Flex: 4, Cell: func(r int) ui.Cell {
-			return ui.Cell{Bar: &ui.Bar{Value: float64(v.trials[r].median), Max: v.slowest(), Style: style(r)}}
+			return ui.Cell{Bar: &ui.Bar{Value: float64(v.trials[r].took), Max: v.slowest(), Style: style(r)}}
 		}},
-		right("median", 9, 0, func(t *trial) float64 { return words.OrNaN(t.nanoseconds()) }, func(t *trial) string { return ui.Duration(t.median) }),
+		right("median", 9, 0, func(t *trial) float64 { return words.OrNaN(float64(t.took)) }, func(t *trial) string { return ui.Duration(t.took) }),
 		right("speed", 7, 1, func(t *trial) float64 { ratio, _ := v.speed(t).Sure(); return ratio }, v.speedText),
 		right("top-1", 6, 3, func(t *trial) float64 { return t.top1 }, func(t *trial) string { return words.Percent(t.top1) }),
 		right("agree", 6, 0, func(t *trial) float64 { return t.agreement }, func(t *trial) string { return words.Percent(t.agreement) }),
@@ -104,14 +105,31 @@ func (v *Table) best(own float64, less bool, value func(t *trial) float64) bool 
 	return worse
 }
 
-// leads says of each trial whether it is the fastest or cannot be told from that one; of none where that is all of them.
-func leads(trials []trial, own bool) []bool {
+// took returns what each trial takes, on one scale: see [report.Took]. Where that is its own median all but, it is that.
+func took(trials []trial, own bool) []time.Duration {
 	list := make([]report.Measured, len(trials))
 	for i := range trials {
 		list[i] = trials[i].measured
 	}
 	took, _ := report.Took(list, own)
-	fastest := -1
+	for i, d := range took {
+		took[i] = nearly(d, list[i].Median)
+	}
+	return took
+}
+
+// nearly returns what something takes, or its own median where that is no other in what shows.
+func nearly(took, median time.Duration) time.Duration {
+	p := report.ParetoPoint{Point: report.Point{Latency: median}, Took: took}
+	if p.BesideOthers() {
+		return took
+	}
+	return median
+}
+
+// leads says of each trial whether it is the fastest or cannot be told from that one; of none where that is all of them.
+func leads(trials []trial, own bool) []bool {
+	took, fastest := took(trials, own), -1
 	for i, d := range took {
 		if d > 0 && (fastest < 0 || d < took[fastest]) {
 			fastest = i
@@ -119,7 +137,7 @@ func leads(trials []trial, own bool) []bool {
 	}
 	all, is := true, make([]bool, len(trials))
 	for i, d := range took {
-		is[i] = d > 0 && (i == fastest || list[fastest].Over(list[i], own).Noise())
+		is[i] = d > 0 && (i == fastest || trials[fastest].measured.Over(trials[i].measured, own).Noise())
 		all = all && (is[i] || d == 0)
 	}
 	if all {
@@ -139,8 +157,6 @@ func (v *Table) markOf(r int) (pane.Mark, bool) {
 	}
 	return v.read(&v.trials[r])
 }
-
-func (t *trial) nanoseconds() float64 { return float64(t.median) }
 
 // speed returns how many times as fast as the first one that was measured a configuration is; NaN where that is not known.
 func (v *Table) speed(t *trial) report.Speed {
@@ -189,6 +205,9 @@ func (v *Table) Note() (string, ui.Style) {
 	if slices.ContainsFunc(v.trials, func(t trial) bool { return !v.speed(&t).SideBySide }) {
 		note += ", * not measured side by side"
 	}
+	if slices.ContainsFunc(v.trials, func(t trial) bool { return t.took != t.median }) {
+		note += ", times as in rounds side by side"
+	}
 	if lacks := lackText(v.trials, pane.OwnRanges(v.in.Snap)); lacks != "" && v.more != nil {
 		return lacks + v.in.Look.Keys(": {Tried A} measures"), ui.Accent
 	}
@@ -224,6 +243,9 @@ func (v *Table) name() {
 	for i, label := range config.Labels(list, own) {
 		v.trials[i].label = label
 	}
+	for i, d := range took(v.trials, own) {
+		v.trials[i].took = d
+	}
 	v.leads = leads(v.trials, own)
 	v.table.Rows = len(v.trials)
 	v.table.Refresh()
@@ -232,7 +254,7 @@ func (v *Table) name() {
 func (v *Table) slowest() float64 {
 	top := 0.0
 	for i := range v.trials {
-		top = max(top, v.trials[i].nanoseconds())
+		top = max(top, float64(v.trials[i].took))
 	}
 	return top
 }

@@ -168,11 +168,17 @@ func TestTriedBrokenOff(t *testing.T) {
 	if l, m := tried.Took(&report.Snapshot{Config: fp32, Timings: times(20, time.Millisecond)}, &s); l.Median != 800*time.Microsecond || m.Median != l.Median {
 		t.Errorf("fp32 took %v, %v", l.Median, m.Median)
 	}
+	s.Timings.Beside = &report.Beside{Config: fp32, Speed: report.NewSpeed(2.5, 2.4, 2.6, true)} // the machine was slower in these rounds
+	tried.Add(&s)
+	v.Update(&s)
+	if rows, _ := triedRows(v); !strings.Contains(rows[1], "320.0 µs 2.50x ") {
+		t.Errorf("median and speed disagree: %q", rows)
+	}
 	tried = &List{} // nothing was shown of fp32
 	v = NewTable(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{}, tried, nil, nil, nil)
 	tried.Add(&s)
 	v.Update(&s)
-	if rows, _ := triedRows(v); len(rows) != 2 || !strings.HasPrefix(rows[0], "fp32 ") || !strings.Contains(rows[0], "800.0 µs 1.00x · ·") || !strings.Contains(rows[1], "2.01x") {
+	if rows, _ := triedRows(v); len(rows) != 2 || !strings.HasPrefix(rows[0], "fp32 ") || !strings.Contains(rows[0], "800.0 µs 1.00x · ·") || !strings.Contains(rows[1], "2.50x") {
 		t.Errorf("%q", rows)
 	}
 }
