@@ -431,7 +431,7 @@ func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Run
 	if o.output.json() {
 		return writeReport(w, snap.Head(), a)
 	}
-	fmt.Fprintf(w, "%s, %s: error of each layer against %s, on %s\n\n", snap.Model.Name, strings.TrimSpace(a.Precision+" "+a.Calibrator), a.Against(), count(a.TapItems, "item"))
+	fmt.Fprintf(w, "%s, %s: error of each layer against %s, on %s\n\n", snap.Model.Name, strings.TrimSpace(a.Precision+" "+a.Calibrator), a.LayersAgainst(), count(a.TapItems, "item"))
 	var rows [][]string
 	for _, l := range a.Layers {
 		mark := ""

@@ -74,3 +74,24 @@ func TestSensitivity(t *testing.T) {
 		b.wants("what raising each layer wins", "S measures it")
 	}
 }
+
+// TestReferences: each heading names what is compared with, and of the engine that outputs are compared with it is said why they are
+// exact and its layers are not.
+func TestReferences(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	own := *snap.Accuracy
+	snap.Accuracy = &own
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.size(120, 40)
+	b.press("6")
+	b.wants("Layers: SQNR dB against the FP32 model", "Outputs against the FP32 engine")
+	b.lacks("this engine itself", "which this is")
+	engine, whole := own, snap
+	engine.Reference, whole.Accuracy = true, &engine
+	b.publish(&whole)
+	b.wants("Outputs against the FP32 engine", "which this is", "outputs are compared with this engine itself, layers with the model's: they differ by what fusion rounds")
+	quantized := engine
+	quantized.OwnQuantization, whole.Accuracy = true, &quantized
+	b.publish(&whole)
+	b.wants("against the FP32 model with the model's Q/DQ")
+}

@@ -105,7 +105,7 @@ func decibels(v float64) string {
 }
 
 func outputsTable(a *report.Accuracy) table {
-	out := table{name: "outputs", title: "Outputs against " + a.Against(), columns: []string{"output", "SQNR dB", "cosine", "max abs", "mean abs"}}
+	out := table{name: "outputs", title: "Outputs against " + a.OutputsAgainst(), columns: []string{"output", "SQNR dB", "cosine", "max abs", "mean abs"}}
 	for _, o := range a.Outputs {
 		out.rows = append(out.rows, []string{o.Name, decibels(o.SQNR), number(o.Cosine), number(o.MaxAbs), number(o.MeanAbs)})
 	}
@@ -113,7 +113,7 @@ func outputsTable(a *report.Accuracy) table {
 }
 
 func errorsTable(a *report.Accuracy) table {
-	out := table{name: "accuracy", title: "Layers against " + a.Against(), columns: []string{"layer", "op", "precision", "own SQNR dB", "accumulated SQNR dB", "accumulated max abs"}}
+	out := table{name: "accuracy", title: "Layers against " + a.LayersAgainst(), columns: []string{"layer", "op", "precision", "own SQNR dB", "accumulated SQNR dB", "accumulated max abs"}}
 	for _, l := range a.Layers {
 		out.rows = append(out.rows, []string{l.Name, l.Op, l.Precision, decibels(l.Local.SQNR), decibels(l.Accumulated.SQNR), number(l.Accumulated.MaxAbs)})
 	}

@@ -25,10 +25,20 @@ type Accuracy struct {
 
 // Against names what an engine is compared with.
 func (a *Accuracy) Against() string {
+	return a.against("FP32")
+}
+
+// OutputsAgainst names what outputs are compared with: what the FP32 engine computes.
+func (a *Accuracy) OutputsAgainst() string { return a.against("the FP32 engine") }
+
+// LayersAgainst names what layers are compared with: those of the model as it is, which nothing fuses.
+func (a *Accuracy) LayersAgainst() string { return a.against("the FP32 model") }
+
+func (a *Accuracy) against(what string) string {
 	if a != nil && a.OwnQuantization {
-		return "FP32 with the model's Q/DQ"
+		return what + " with the model's Q/DQ"
 	}
-	return "FP32"
+	return what
 }
 
 // Errors are measures of the difference between two tensors.

@@ -130,7 +130,7 @@ func (v *errorsView) bar(e *report.Errors) ui.Cell {
 }
 
 func (v *errorsView) Title() string {
-	return "Layers: " + v.by().name + " against " + v.in.Snap.Accuracy.Against()
+	return "Layers: " + v.by().name + " against " + v.in.Snap.Accuracy.LayersAgainst()
 }
 
 func (v *errorsView) Note() (string, ui.Style) {
@@ -147,7 +147,7 @@ func (v *errorsView) Note() (string, ui.Style) {
 			bad++
 		}
 	}
-	text := fmt.Sprintf("%d of %s below %.0f dB on %s", bad, words.Plural(len(a.Layers), "layer"), v.limit(), words.Plural(a.TapItems, "item"))
+	text := fmt.Sprintf("%d of %d below %.0f dB on %s", bad, len(a.Layers), v.limit(), words.Plural(a.TapItems, "item"))
 	if r := a.WorstLayer(); r >= 0 && a.Layers[r].Cause != nil && a.Layers[r].Cause.Adds < words.ExactSQNR {
 		text = fmt.Sprintf("most is added by %s %c %s", words.ShortName(a.Layers[r].Name), v.in.Look.Glyphs.Dot, text)
 	}
@@ -278,11 +278,18 @@ func (v *errorsView) Render(w, h int) string {
 			v.drawReference(c)
 			return
 		}
+		if v.in.Snap.Accuracy.Reference {
+			c.FitClauses(1, 0, w-2, ui.Muted, "outputs are compared with this engine itself, layers with the model's: "+rounded)
+			c = c.Sub(ui.Rect{Y: 1, W: w, H: h - 1})
+		}
 		v.table.Draw(c)
 	})
 }
 
+// rounded is why layers of the engine that others are compared with are not exact.
+const rounded = "they differ by what fusion rounds"
+
 // drawReference says why there are no errors of layers yet: the engine is what others are compared with.
 func (v *errorsView) drawReference(c *ui.Canvas) {
-	v.in.Unmeasured(c, v.desk, pane.NeedsRun, "This engine is what others are compared with: "+v.in.Snap.Accuracy.Against()+". Its layers differ from those of the model by what fusion rounds.", "their errors follow")
+	v.in.Unmeasured(c, v.desk, pane.NeedsRun, "This engine is what others are compared with: "+v.in.Snap.Accuracy.Against()+". Its layers are compared with the model's: "+rounded+".", "their errors follow")
 }

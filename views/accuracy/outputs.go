@@ -25,9 +25,14 @@ func newOutputsView(look *ui.Look) *outputsView {
 	return v
 }
 
-func (v *outputsView) Title() string { return "Outputs against " + v.in.Snap.Accuracy.Against() }
+func (v *outputsView) Title() string { return "Outputs against " + v.in.Snap.Accuracy.OutputsAgainst() }
 
-func (v *outputsView) Note() (string, ui.Style) { return v.in.Note("") }
+func (v *outputsView) Note() (string, ui.Style) {
+	if a := v.in.Snap.Accuracy; a != nil && a.Reference {
+		return v.in.Note("which this is")
+	}
+	return v.in.Note("")
+}
 
 func (v *outputsView) Keys() []ui.Key { return ui.FilterKeys() }
 
