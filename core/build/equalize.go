@@ -173,6 +173,9 @@ func (e *equalizer) run(w *pass.Rewrite) error {
 		case err != nil:
 			site.Miss(pass.WrongShape, "%v", err)
 			continue
+		case scales == nil && gain > 0:
+			site.Miss(pass.NoGain, "dividing its channels takes a pass of its own, for %.1f dB less of error", gain)
+			continue
 		case scales == nil:
 			site.Miss(pass.NoGain, "its channels reach about as far as each other already")
 			continue

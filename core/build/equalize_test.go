@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,6 +163,55 @@ func TestScaleLinks(t *testing.T) {
 			var e quant.ErrorAccumulator
 			if err := e.Add(want["y"].Floats(), got["y"].Floats()); err != nil || e.Errors().SQNRdB < 110 {
 				t.Errorf("%.1f dB of what it was, %v", e.Errors().SQNRdB, err)
+			}
+		})
+	}
+}
+
+// TestEqualizeByGain: channels that a layer's constants take are scaled for little, those that are divided by a pass of their own are
+// not, and for much both are.
+func TestEqualizeByGain(t *testing.T) {
+	by, err := quant.ParseEqualizer("activations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name     string
+		wide     float64 // how far the first of the channels reaches, others 1
+		relu     bool
+		scales   bool
+		mentions bool // the gain
+	}{
+		{"alike, taken", 1, true, false, false}, {"alike, divided", 1, false, false, false},
+		{"little, taken", 2, true, true, true}, {"little, divided", 2, false, false, true},
+		{"much, taken", 40, true, true, true}, {"much, divided", 40, false, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := &linked{Definition: graph.Define("gains"), rnd: rand.New(rand.NewPCG(1, 7))}
+			y := d.conv(d.Input("x", numeric.F32, symbolic.Shape(1, 3, 6, 6)...), 8, 3, 3)
+			if c.relu {
+				y = d.Relu(y)
+			} else {
+				y = d.Clip(y, 0, 6)
+			}
+			d.Output("y", d.conv(y, 4, 8, 1))
+			n, err := d.Network()
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := build.Optimize(t.Context(), n, pass.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			k, err := quant.NewLink(o.Network, o.Network.Layers[0])
+			if err != nil || k == nil {
+				t.Fatal(k, err)
+			}
+			seen := quant.ChannelSpread{Axis: 1, Low: make([]float64, 8), High: slices.Repeat([]float64{1}, 8), Square: slices.Repeat([]float64{0.2}, 8)}
+			seen.High[0], seen.Square[0] = c.wide, 0.2*c.wide*c.wide
+			scales, gain, err := k.Scales(by, seen)
+			if err != nil || (scales != nil) != c.scales || (gain > 0) != c.mentions {
+				t.Errorf("scales %v for %.2f dB, %v", scales, gain, err)
 			}
 		})
 	}

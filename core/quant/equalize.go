@@ -66,9 +66,13 @@ const leastChannel = 1.0 / 1024
 // leastEqualGain is the gain in dB from which channels are scaled by activations.
 const leastEqualGain = 0.5
 
+// leastDividedGain is that of channels whose layer divides them when all else is done: kernels have no factors for each channel there,
+// so that it is a pass over the tensor, half of the layer's time.
+const leastDividedGain = 3
+
 // Scales returns what the channels of the link's tensor are to be divided by, and by how many dB less the layers behind it are
-// then expected to be wrong, 0 where nobody knows; no scales where there is nothing to gain. seen is what the channels reach in
-// the float network. By weights, the two layers' weights of a channel reach equally far then (M. Nagel et al., "Data-Free
+// then expected to be wrong, 0 where nobody knows; no scales where there is nothing to gain, or, with the gain, less than it costs.
+// seen is what the channels reach in the float network. By weights, the two layers' weights of a channel reach equally far then (M. Nagel et al., "Data-Free
 // Quantization Through Weight Equalization and Bias Correction", 2019, section 4.1); by activations, they are divided by
 // a^A / w^(1-A) of what activations and weights reach (G. Xiao et al., "SmoothQuant", 2023, section 4).
 func (k *Link) Scales(by Equalizer, seen ChannelSpread) (scales []float64, gain float64, err error) {
@@ -109,10 +113,13 @@ func (k *Link) Scales(by Equalizer, seen ChannelSpread) (scales []float64, gain 
 		return nil, 0, nil
 	}
 	gain = 10 * math.Log10(asIs/least)
-	if by.alpha < 0 && gain < leastEqualGain {
-		return nil, gain, nil
+	switch {
+	case by.alpha >= 0 || gain >= leastDividedGain || k.absorbs && gain >= leastEqualGain:
+		return scales, gain, nil
+	case gain < leastEqualGain:
+		return nil, 0, nil
 	}
-	return scales, gain, nil
+	return nil, gain, nil
 }
 
 // Gain returns by how many decibels less the layers behind the link are expected to be wrong with its channels divided by scales,
