@@ -52,6 +52,9 @@ func (p *problem) combine(w *emit.Work, t Tile, out *emit.RowOutput) {
 	size, _ := p.partBytes(t)
 	sums, tops := l.Scratch(k, "sums", 0), l.Scratch(k, "tops", size)
 	out.Parameters(k, l)
+	if p.sinks != nil {
+		p.sinks.parameter(k, w, l)
+	}
 	index := emit.ThreadIndex(k, p.allRows()*perRow)
 	all, piece := k.DivRem(index, perRow)
 	column := k.Mul(piece, ptx.U(n))
@@ -77,12 +80,12 @@ func (p *problem) combine(w *emit.Work, t Tile, out *emit.RowOutput) {
 			k.FmaTo(y[i], x[i], weight)
 		}
 	})
-	factor := c.share(whole)
+	rest, row := k.DivRem(all, p.rows())
+	c.batchAt, c.headAt = k.DivRem(rest, p.kvHeads)
+	factor := c.share(whole, top, row)
 	for i := range y {
 		y[i] = k.MulF(y[i], factor)
 	}
-	rest, row := k.DivRem(all, p.rows())
-	c.batchAt, c.headAt = k.DivRem(rest, p.kvHeads)
 	at, first := c.outputPlace(row)
 	out.Store(k, at, k.Add(first, column), y)
 	w.End(k, l)

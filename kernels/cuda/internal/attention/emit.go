@@ -35,6 +35,9 @@ func (p *problem) emit(t Tile) (*emit.Work, error) {
 		sums, tops = l.Scratch(k, "sums", 0), l.Scratch(k, "tops", size)
 	} else {
 		out.Parameters(k, l)
+		if p.sinks != nil {
+			p.sinks.parameter(k, w, l)
+		}
 	}
 	l.Grid = c.place()
 	c.offset = ptx.I(p.past)

@@ -1,6 +1,7 @@
 package attention
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/trtui/trtui/kernels/cuda/internal/emit"
@@ -48,7 +49,7 @@ func (c *block) inside(p piece, most int, body func(column ptx.Uint, sums []ptx.
 func (c *block) finish(out *emit.RowOutput, pieces func(row int) []piece) {
 	for i := range c.mine {
 		row := c.rowOf(i)
-		factor := c.share(c.acrossRow(c.sum[i], (*ptx.K).AddF))
+		factor := c.share(c.acrossRow(c.sum[i], (*ptx.K).AddF), c.top[i], row)
 		list := pieces(i)
 		c.If(c.Lt(row, ptx.U(c.rows())), func() {
 			at, first := c.outputPlace(row)
@@ -65,7 +66,15 @@ func (c *block) finish(out *emit.RowOutput, pieces func(row int) []piece) {
 	}
 }
 
-// share is by what the sums of a row are multiplied: one by the sum of their shares; 0 of a row for which no key counts.
-func (c *block) share(sum ptx.Float) ptx.Float {
-	return c.SelectF(c.EqF(sum, ptx.F(0)), ptx.F(0), c.RcpApprox(sum))
+// share is by what the sums of a row are multiplied: one by the sum of their shares, and that of a sink; 0 of a row for which no key
+// counts.
+func (c *block) share(sum, top ptx.Float, row ptx.Uint) ptx.Float {
+	whole := sum
+	if c.sinks != nil {
+		head, _ := c.headOf(row)
+		sink := c.sinks.LoadOne(c.K, c.Offset(c.sinks.Base, head, c.sinks.Type.Size()))
+		below := c.MulF(c.finite(top), ptx.F(c.exponent()))
+		whole = c.AddF(sum, c.Ex2Flush(c.SubF(c.MulF(sink, ptx.F(math.Log2E)), below)))
+	}
+	return c.SelectF(c.EqF(sum, ptx.F(0)), ptx.F(0), c.RcpApprox(whole))
 }

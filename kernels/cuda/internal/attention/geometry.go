@@ -25,8 +25,9 @@ type problem struct {
 	behind     int  // that many
 	window     int  // one more than the keys that it sees in front of its place; 0: all
 	mask       *mask
-	counts     int  // the input that has the number of keys of each batch; -1: all have all
-	flat       bool // the output's heads lie in its last axis
+	sinks      *matrix // one for each head of queries; nil for none
+	counts     int     // the input that has the number of keys of each batch; -1: all have all
+	flat       bool    // the output's heads lie in its last axis
 }
 
 // matrix is a batch of heads of rows: element (batch, head, row, i) lies at the sum of their multiples.
@@ -145,8 +146,11 @@ func (p *problem) options(b kernels.Binding) error {
 	if b.Layer.Input(graph.AttentionCos) != nil {
 		return fmt.Errorf("queries and keys are to be turned, which the kernel does not")
 	}
-	if b.Layer.Input(graph.AttentionSinks) != nil {
-		return fmt.Errorf("heads have sinks, which the kernel does not weigh")
+	if t := b.Layer.Input(graph.AttentionSinks); t != nil {
+		if t.Type != numeric.F32 && t.Type != numeric.F16 {
+			return fmt.Errorf("sinks are %s, the kernel takes f32 and f16", t.Type)
+		}
+		p.sinks = &matrix{Storage: emit.Storage{Type: t.Type}, name: "sinks", source: emit.InArg(graph.AttentionSinks), fixed: b.Consts[graph.AttentionSinks]}
 	}
 	if b.Layer.Input(graph.AttentionKVLengths) != nil {
 		p.counts = graph.AttentionKVLengths
