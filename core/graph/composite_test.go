@@ -93,7 +93,7 @@ func TestCompositeErrors(t *testing.T) {
 		attrs  map[string]int64
 		want   string
 	}{
-		{"GroupQueryAttention", []numeric.Value{real(1, 2, 8), real(1, 2, 8), real(1, 2, 8), {}, {}, numeric.NewValue(numeric.I32, 1), numeric.NewValue(numeric.I32)}, map[string]int64{"num_heads": 2, "kv_num_heads": 2, "smooth_softmax": 1}, "smooth_softmax 1 is not supported"},
+		{"GroupQueryAttention", []numeric.Value{real(1, 2, 8), real(1, 2, 8), real(1, 2, 8), {}, {}, numeric.NewValue(numeric.I32, 1), numeric.NewValue(numeric.I32)}, map[string]int64{"num_heads": 2, "kv_num_heads": 2, "qk_output": 1}, "qk_output 1 is not supported"},
 		{"GroupQueryAttention", []numeric.Value{real(1, 2, 8), real(1, 2, 8), real(1, 2, 8), {}, {}, numeric.NewValue(numeric.I32, 1), numeric.NewValue(numeric.I32)}, map[string]int64{"num_heads": 2, "kv_num_heads": 2, "new": 1}, "attribute new is not supported"},
 		{"MultiHeadAttention", []numeric.Value{real(1, 2, 8), real(1, 2, 8), real(1, 2, 8), {}, numeric.NewValue(numeric.I32, 5)}, map[string]int64{"num_heads": 2}, "of masks with one axis only the number of keys of each item is supported"},
 		{"Attention", []numeric.Value{real(1, 2, 8), real(8, 24)}, map[string]int64{"num_heads": 2, "do_rotary": 1}, "do_rotary 1 is not supported"},

@@ -7,9 +7,9 @@ import (
 )
 
 // groupQueryAttention is an attention whose keys and values are written behind those of the past, of which each item has as many as
-// input 5 says less the new ones, and present has room for all. Queries and keys may be turned first. Not supported are smooth
-// softmax and sinks, quantised or sliding pasts, normalised queries and keys, and the output of scores. A past whose buffer present
-// shares is imported as any other: present is as much longer as there are new keys.
+// input 5 says less the new ones, and present has room for all. Queries and keys may be turned first. Smooth
+// softmax is that with a sink of 0. Not supported are quantised or sliding pasts, normalised queries and keys, and the output of
+// scores. A past whose buffer present shares is imported as any other: present is as much longer as there are new keys.
 func groupQueryAttention(d *Definition, n *Node) ([]*Tensor, error) {
 	if err := n.needs(0, 5, 6); err != nil {
 		return nil, err
@@ -42,11 +42,24 @@ func groupQueryAttention(d *Definition, n *Node) ([]*Tensor, error) {
 	}
 	pastK, pastV := n.Input(3), n.Input(4)
 	if pastK == nil || pastV == nil {
-		return d.Layers(Attention, a, max(1, min(3, n.Outputs)), q, k, v, n.Input(10)), nil
+		return d.Layers(Attention, a, max(1, min(3, n.Outputs)), d.withSinks(n, a.Heads, q, k, v, n.Input(10))...), nil
 	}
 	allK, allV := d.written(pastK, k, places, a.KVHeads), d.written(pastV, v, places, a.KVHeads)
-	y := d.Layer(Attention, a, q, allK, allV, n.Input(10), nil, nil, d.Add(places, count))
+	y := d.Layer(Attention, a, d.withSinks(n, a.Heads, q, allK, allV, n.Input(10), nil, nil, d.Add(places, count))...)
 	return []*Tensor{y, allK, allV}, nil
+}
+
+// withSinks returns the inputs of an attention with the sinks that the node has.
+func (d *Definition) withSinks(n *Node, heads int, inputs ...*Tensor) []*Tensor {
+	sinks := n.Input(11)
+	if sinks == nil && n.Int("smooth_softmax", 0) > 0 {
+		sinks = d.Constant("sinks", numeric.NewValue(numeric.F32, heads))
+	}
+	if sinks == nil {
+		return inputs
+	}
+	inputs = append(inputs, make([]*Tensor, AttentionSinks-len(inputs))...)
+	return append(inputs, sinks)
 }
 
 func (n *Node) groupQueryAttrs() (a AttentionAttrs, err error) {
@@ -57,7 +70,7 @@ func (n *Node) groupQueryAttrs() (a AttentionAttrs, err error) {
 	if w := n.Int("local_window_size", -1); w > 0 { // its own key is one of them
 		a.Left = w
 	}
-	for _, name := range []string{"smooth_softmax", "qk_output", "sliding_window_cache", "kv_cache_bit_width"} {
+	for _, name := range []string{"qk_output", "sliding_window_cache", "kv_cache_bit_width"} {
 		if v := n.Int(name, 0); v > 0 {
 			return a, fmt.Errorf("%s %d is not supported", name, v)
 		}
@@ -70,7 +83,8 @@ func (n *Node) groupQueryAttrs() (a AttentionAttrs, err error) {
 	for _, name := range []string{"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"} {
 		n.Float(name, 0) // of normalisations, whose inputs are refused
 	}
-	return a, n.lacks("sinks, quantised pasts, normalisations and padded queries", 11, 12, 13, 14, 15, 16)
+	n.Int("smooth_softmax", 0) // read where there are no sinks
+	return a, n.lacks("quantised pasts, normalisations and padded queries", 12, 13, 14, 15, 16)
 }
 
 // turnedOperands turns queries and keys by the angles of their places.

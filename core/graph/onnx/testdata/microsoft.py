@@ -187,16 +187,17 @@ def attentions():
         consts=(1, 2, 3, 4, 6, 7), num_heads=2)
 
 
-def group_queries():
-    def gqa(name, s, past, lengths, packed=False, kv=2, size=16, extra=(), **attrs):
-        heads, total = 4, past + s
-        q = real(len(lengths), s, (heads + 2 * kv) * size if packed else heads * size)
-        k, v = (None, None) if packed else (real(len(lengths), s, kv * size), real(len(lengths), s, kv * size))
-        state = [real(len(lengths), kv, past, size), real(len(lengths), kv, past, size)] if past else [None, None]
-        inputs = [q, k, v, *state, i32(*[n - 1 for n in lengths]), i32(total).reshape(()), *extra]
-        rows = [s if past else n for n in lengths]  # of a shorter item of a first prompt only the first rows count
-        add("group query " + name, "GroupQueryAttention", inputs, 3, valid=[rows, lengths, lengths], num_heads=heads, kv_num_heads=kv, **attrs)
+def gqa(name, s, past, lengths, packed=False, kv=2, size=16, extra=(), **attrs):
+    heads, total = 4, past + s
+    q = real(len(lengths), s, (heads + 2 * kv) * size if packed else heads * size)
+    k, v = (None, None) if packed else (real(len(lengths), s, kv * size), real(len(lengths), s, kv * size))
+    state = [real(len(lengths), kv, past, size), real(len(lengths), kv, past, size)] if past else [None, None]
+    inputs = [q, k, v, *state, i32(*[n - 1 for n in lengths]), i32(total).reshape(()), *extra]
+    rows = [s if past else n for n in lengths]  # of a shorter item of a first prompt only the first rows count
+    add("group query " + name, "GroupQueryAttention", inputs, 3, valid=[rows, lengths, lengths], num_heads=heads, kv_num_heads=kv, **attrs)
 
+
+def group_queries():
     angles = lambda n, half: (np.cos(real(n, half)).astype(np.float32), np.sin(real(n, half)).astype(np.float32))
     gqa("prompt", 5, 0, [5])
     gqa("prompts", 5, 0, [5, 5])
@@ -309,6 +310,14 @@ def means():
             add(f"QLinearReduceMean {dtype.__name__} {axes}", "QLinearReduceMean", [x, scalar(0.02), scalar(zero, dtype), scalar(0.01), scalar(zero // 2, dtype)], consts=(1, 2, 3, 4), steps=1, expect=expect, **attrs)
 
 
+def sinks():
+    of = lambda heads: [None, None, None, None, real(heads)]  # behind what turns, and a bias
+    gqa("sinks", 5, 0, [5, 4], extra=of(4))
+    gqa("sinks token", 1, 6, [7, 5], extra=of(4))
+    gqa("smooth", 5, 0, [5], smooth_softmax=1)
+    gqa("smooth window token", 1, 6, [7, 7], smooth_softmax=1, local_window_size=3)
+
+
 def recurrent():
     """One step has no state that ONNX Runtime would quantise; of several, the difference is what that does."""
     u8 = lambda *dims: whole(np.uint8, 0, 255, *dims)
@@ -327,7 +336,7 @@ def recurrent():
         3, consts=weights, hidden_size=5)
 
 
-for family in [norms, activations, products, attentions, group_queries, rotations, quantised, states, images, tables, means, recurrent]:
+for family in [norms, activations, products, attentions, group_queries, rotations, quantised, states, images, tables, means, recurrent, sinks]:
     family()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c, separators=(",", ":")))
