@@ -136,7 +136,7 @@ func listRecordings(w io.Writer, o *outputFlags, dir string) error {
 		case r.Writing:
 			state = "being written"
 		case r.Err != "":
-			state = r.Err
+			state = r.Reason()
 		case r.Complete:
 			state = endText(r)
 		}

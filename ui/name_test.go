@@ -101,6 +101,24 @@ func TestNamesTogether(t *testing.T) {
 	}
 }
 
+// TestFileNames: names of files keep whole words, among them that in which they differ, and say where they are cut.
+func TestFileNames(t *testing.T) {
+	all := []string{"bad.trtui", "a_much_longer_recording_name_2026.trtui", "resnet_fp32_before_change.trtui (A)", "resnet_fp32_after_change.trtui", "base-20261130-024630.trtui", "base-20261130-030407.trtui"}
+	names := newFileNames(all)
+	for w, want := range map[int][]string{
+		40: all,
+		24: {"bad.trtui", "a_much_longer_recording…", "resnet_fp32_before_… (A)", "resnet_fp32_after_chang…", "base-20261130-024630.tr…", "base-20261130-030407.tr…"},
+		16: {"bad.trtui", "a_much_longer_r…", "resn…before… (A)", "resnet_fp…after…", "base-202…024630…", "base-202…030407…"},
+		9:  {"bad.trtui", "a_much_l…", "…bef… (A)", "…after…", "…024630…", "…030407…"},
+	} {
+		for i, name := range all {
+			if got := names.Short(name, w, '…'); Width(got) > w || got != want[i] {
+				t.Errorf("%q in %d cells is %q, want %q", name, w, got, want[i])
+			}
+		}
+	}
+}
+
 // BenchmarkNames shortens the names of a large network to a width that it was not shown at yet.
 func BenchmarkNames(b *testing.B) {
 	var all []string

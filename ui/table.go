@@ -35,6 +35,7 @@ type Column struct {
 	Order    func(a, b int) int // compares two rows, smallest first; nil: cannot be sorted by
 	Down     bool               // sorting by it starts with the largest first
 	Name     bool               // its cells are names: cut in the middle if they must, but space that is left over goes to them first
+	Files    bool               // with Name: they are names of files
 }
 
 // A Table shows rows of columns. Only the visible rows are asked for, so that
@@ -53,9 +54,14 @@ type Table struct {
 	sort     int   // column + 1, 0 for the owner's order
 	reverse  bool
 	filter   *Filter
-	shift    int      // cells by which the first column is scrolled
-	wants    []int    // by column, the cells of its longest name; nil where that must be found out anew
-	names    []*Names // by column, its names; nil where it has none
+	shift    int        // cells by which the first column is scrolled
+	wants    []int      // by column, the cells of its longest name; nil where that must be found out anew
+	names    []shortens // by column, its names; nil where it has none
+}
+
+// shortens is what makes names of a column short enough.
+type shortens interface {
+	Short(name string, w int, mark rune) string
 }
 
 // Keys returns the keys of a table, for the view's Keys.

@@ -152,7 +152,7 @@ func (t *Table) survey() {
 	if t.wants != nil {
 		return
 	}
-	t.wants, t.names = make([]int, len(t.Columns)), make([]*Names, len(t.Columns))
+	t.wants, t.names = make([]int, len(t.Columns)), make([]shortens, len(t.Columns))
 	for k, c := range t.Columns {
 		if !c.Name {
 			continue
@@ -165,7 +165,11 @@ func (t *Table) survey() {
 				t.wants[k] = min(max(t.wants[k], Width(text)), longestName)
 			}
 		}
-		t.names[k] = NewNames(all)
+		if c.Files {
+			t.names[k] = newFileNames(all)
+		} else {
+			t.names[k] = NewNames(all)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	"github.com/trtui/trtui/sessions/config"
@@ -33,6 +34,14 @@ type Recording struct {
 	Configs     []RecordedConfig
 	States      int
 	Err         string `json:",omitempty" output:"error"` // why the file cannot be read; the rest is then empty
+}
+
+// Reason says why the file cannot be read, to those who know which file it is.
+func (r *Recording) Reason() string {
+	if _, why, ok := strings.Cut(r.Err, r.Path+": "); ok && r.Path != "" {
+		return why
+	}
+	return r.Err
 }
 
 // RecordedConfig is one configuration that was tried, with what came of it. A number that is not known is nil.

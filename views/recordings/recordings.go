@@ -56,7 +56,7 @@ func newRecordingsView(look *ui.Look, others Shelf) *recordingsView {
 	v.table.Rows = v.before()
 	at := v.at
 	v.table.Columns = []ui.Column{
-		{Title: "recording", Name: true, Width: 16, Flex: 1, Cell: func(r int) ui.Cell {
+		{Title: "recording", Name: true, Files: true, Width: 16, Flex: 1, Cell: func(r int) ui.Cell {
 			if v.live(r) {
 				return ui.Cell{Text: "live session" + others.Marked(liveMark(v.others.Live.Snapshot())), Style: ui.Good}
 			}
@@ -71,7 +71,7 @@ func newRecordingsView(look *ui.Look, others Shelf) *recordingsView {
 			Order: func(a, b int) int { return cmp.Compare(at(a).Model, at(b).Model) }},
 		{Title: "configurations", Width: 20, Flex: 1, Priority: 3, Cell: func(r int) ui.Cell {
 			if at(r).Err != "" {
-				return ui.Cell{Text: at(r).Err, Style: ui.Bad}
+				return ui.Cell{Text: at(r).Reason(), Style: ui.Bad}
 			}
 			return ui.Cell{Text: triedNames(at(r)), Style: ui.Muted}
 		}},
