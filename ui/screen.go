@@ -240,24 +240,49 @@ func (s *Screen) drawTitle(c *Canvas, i int, match [2]int) {
 	}
 	filter := p.filterText(match)
 	right := c.W
-	if n, ok := v.(Noter); ok {
-		if note, noteStyle := n.Note(); note != "" {
-			note = Clauses(note, max(c.W-Width(v.Title())-Width(filter)-6, 0), c.Glyphs().Ellipsis)
-			w := Width(note)
-			right = c.W - w - 2
-			if w > 0 {
-				c.Set(right, 0, ' ', Plain)
-				c.Set(c.W-1, 0, ' ', Plain)
-				c.Text(right+1, 0, noteStyle, note)
-			}
+	title, note, noteStyle := titleTexts(v, c.W-Width(filter), g.Ellipsis)
+	if note != "" {
+		note = Clauses(note, max(c.W-Width(title)-Width(filter)-titleGaps, 0), g.Ellipsis)
+		w := Width(note)
+		right = c.W - w - 2
+		if w > 0 {
+			c.Set(right, 0, ' ', Plain)
+			c.Set(c.W-1, 0, ' ', Plain)
+			c.Text(right+1, 0, noteStyle, note)
 		}
 	}
 	room := right - 1
 	if filter != "" { // which says why there are so few lines: the title makes room
 		room = max(room-Width(filter), min(room, 12))
 	}
-	x := c.FitName(1, 0, room, style, " "+v.Title()+" ")
+	x := c.Fit(1, 0, room, style, " "+title+" ")
 	c.Fit(x, 0, right-x, Warn, filter)
+}
+
+// titleGaps are the cells around a title and a note.
+const titleGaps = 6
+
+// titleTexts returns a view's title and note for w cells: a name in them is shortened as far as it must be.
+func titleTexts(v View, w int, mark rune) (title, note string, style Style) {
+	title = v.Title()
+	if n, ok := v.(Noter); ok {
+		note, style = n.Note()
+	}
+	n, ok := v.(Named)
+	if !ok || n.Named() == "" {
+		return title, note, style
+	}
+	gaps := titleGaps
+	if note == "" {
+		gaps = 3
+	}
+	const least = 12 // cells of a name
+	if name := n.Named(); Width(title)+Width(note)+gaps > w {
+		room := max(Width(name)+w-Width(title)-Width(note)-gaps, least)
+		short := Name(name, room, mark)
+		title, note = strings.Replace(title, name, short, 1), strings.Replace(note, name, short, 1)
+	}
+	return title, note, style
 }
 
 // filterText tells of a pane's filter: what it is, how many rows of how many it leaves, and that it is not what it looks like.

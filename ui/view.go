@@ -23,6 +23,12 @@ type Noter interface {
 	Note() (string, Style)
 }
 
+// A Named view has a name in its title or its note, as of a layer. Where there is too little room for all of them the name is
+// shortened, and the words and figures stay.
+type Named interface {
+	Named() string // "" where there is none
+}
+
 // A Versioned view is rendered again only if its version, size, focus or look
 // changed. Other views are rendered again after every message they get.
 type Versioned interface {

@@ -359,3 +359,32 @@ func TestLegendHasEachPart(t *testing.T) {
 		}
 	}
 }
+
+// namedView has the name of a layer in its title or its note.
+type namedView struct {
+	probe
+	title, note, layer string
+}
+
+func (v *namedView) Title() string         { return v.title }
+func (v *namedView) Note() (string, Style) { return v.note, Muted }
+func (v *namedView) Named() string         { return v.layer }
+
+// TestNamesInTitles: of a title and a note the words and figures stay, and the name in them is shortened.
+func TestNamesInTitles(t *testing.T) {
+	layer := "/backbone/feature_extractor/stage_0/residual_bottleneck_block_07/branch_main/depthwise_separable/conv/Conv +2"
+	for _, c := range []struct{ title, note, words, figures string }{
+		{"Own error of " + layer, "41.2 dB, of 8 items", "Own error of ", "41.2 dB, of 8 items"},
+		{"Candidates for " + layer, "", "Candidates for ", ""},
+		{"Arena by step", "step 7 " + layer + ": 16 KiB live, the peak", "Arena by step", ": 16 KiB live, the peak"},
+	} {
+		for _, w := range []int{80, 120, 200} {
+			v := &namedView{title: c.title, note: c.note, layer: layer}
+			s := &Screen{Views: []View{v}, panes: make([]pane, 1)}
+			got := strings.TrimRight(ansi.Strip(NewLook(Options{}).Render(w, 1, func(c *Canvas) { s.drawTitle(c, 0, [2]int{}) })), " ─")
+			if !strings.Contains(got, c.words) || !strings.Contains(got, c.figures) || !strings.Contains(got, "07/") {
+				t.Errorf("%d cells: %q", w, got)
+			}
+		}
+	}
+}

@@ -129,6 +129,16 @@ func (v *errorsView) bar(e *report.Errors) ui.Cell {
 	return ui.Cell{Bar: b}
 }
 
+// Named implements ui.Named.
+func (v *errorsView) Named() string {
+	if a := v.in.Snap.Accuracy; a != nil {
+		if r := a.WorstLayer(); r >= 0 {
+			return words.ShortName(a.Layers[r].Name)
+		}
+	}
+	return ""
+}
+
 func (v *errorsView) Title() string {
 	return "Layers: " + v.by().name + " against " + v.in.Snap.Accuracy.LayersAgainst()
 }
@@ -149,7 +159,7 @@ func (v *errorsView) Note() (string, ui.Style) {
 	}
 	text := fmt.Sprintf("%d of %d below %.0f dB on %s", bad, len(a.Layers), v.limit(), words.Plural(a.TapItems, "item"))
 	if r := a.WorstLayer(); r >= 0 && a.Layers[r].Cause != nil && a.Layers[r].Cause.Adds < words.ExactSQNR {
-		text = fmt.Sprintf("most is added by %s %c %s", words.ShortName(a.Layers[r].Name), v.in.Look.Glyphs.Dot, text)
+		text += fmt.Sprintf(" %c most is added by %s", v.in.Look.Glyphs.Dot, words.ShortName(a.Layers[r].Name))
 	}
 	return v.in.Note(text)
 }

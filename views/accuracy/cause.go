@@ -23,6 +23,14 @@ func (v *causeView) layer() *report.LayerError {
 	return &a.Layers[r]
 }
 
+// Named implements ui.Named.
+func (v *causeView) Named() string {
+	if l := v.layer(); l != nil {
+		return words.ShortName(l.Name)
+	}
+	return ""
+}
+
 func (v *causeView) Title() string {
 	if l := v.layer(); l != nil {
 		return "Own error of " + words.ShortName(l.Name)

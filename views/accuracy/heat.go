@@ -30,6 +30,14 @@ func (v *heatView) selected() (*report.LayerError, *report.Errors, *report.Error
 // Layer implements pointing.
 func (v *heatView) Layer() (pane.LayerRef, bool) { return v.of.Layer() }
 
+// Named implements ui.Named.
+func (v *heatView) Named() string {
+	if l, _, _ := v.selected(); l != nil {
+		return words.TensorName(l.Tensor)
+	}
+	return ""
+}
+
 func (v *heatView) Title() string {
 	if l, _, _ := v.selected(); l != nil {
 		return "Error in " + words.TensorName(l.Tensor)

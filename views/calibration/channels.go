@@ -16,6 +16,14 @@ import (
 // scale for all costs it.
 type channelsView struct{ of *weightsView }
 
+// Named implements ui.Named.
+func (v *channelsView) Named() string {
+	if l := v.of.layer(); l != nil {
+		return words.ShortName(l.Layer)
+	}
+	return ""
+}
+
 func (v *channelsView) Title() string {
 	if l := v.of.layer(); l != nil {
 		return "Channels of " + words.ShortName(l.Layer)
@@ -114,6 +122,14 @@ func medianOf(values []float32) float32 {
 
 // weightFactsView sums up the weights of the layer under the cursor.
 type weightFactsView struct{ of *weightsView }
+
+// Named implements ui.Named.
+func (v *weightFactsView) Named() string {
+	if l := v.of.layer(); l != nil {
+		return words.ShortName(l.Layer)
+	}
+	return ""
+}
 
 func (v *weightFactsView) Title() string {
 	if l := v.of.layer(); l != nil {

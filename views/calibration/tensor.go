@@ -47,6 +47,14 @@ func newRangesView(t *tensorsView) *rangesView {
 	return v
 }
 
+// Named implements ui.Named.
+func (v *rangesView) Named() string {
+	if t := v.of.tensor(); t != nil {
+		return t.Tensor
+	}
+	return ""
+}
+
 func (v *rangesView) Title() string {
 	if t := v.of.tensor(); t != nil {
 		return "Ranges of " + t.Tensor
@@ -95,6 +103,14 @@ func thresholdStyle(i int) ui.Style { return ui.Series(i + 1) }
 
 // histogramView draws the values of the tensor under the cursor with the thresholds of every calibrator.
 type histogramView struct{ of *tensorsView }
+
+// Named implements ui.Named.
+func (v *histogramView) Named() string {
+	if t := v.of.tensor(); t != nil {
+		return t.Tensor
+	}
+	return ""
+}
 
 func (v *histogramView) Title() string {
 	if t := v.of.tensor(); t != nil {

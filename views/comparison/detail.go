@@ -30,6 +30,14 @@ func (v *changeView) group() *report.LayerChange {
 // Layer implements pointing.
 func (v *changeView) Layer() (pane.LayerRef, bool) { return v.of.Layer() }
 
+// Named implements ui.Named.
+func (v *changeView) Named() string {
+	if g := v.group(); g != nil {
+		return words.ShortName(g.Name)
+	}
+	return ""
+}
+
 func (v *changeView) Title() string {
 	if g := v.group(); g != nil {
 		return words.ShortName(g.Name)

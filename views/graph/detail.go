@@ -37,6 +37,17 @@ func newDetailView(g *graphs) *detailView {
 	return v
 }
 
+// Named implements ui.Named.
+func (v *detailView) Named() string {
+	if v.g.state.ofPass {
+		return ""
+	}
+	if l := v.g.lists[v.g.state.side].layer(); l != nil {
+		return words.ShortName(l.Name)
+	}
+	return ""
+}
+
 func (v *detailView) Title() string {
 	if v.g.state.ofPass {
 		if v.g.state.step == engineStep {

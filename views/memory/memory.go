@@ -25,6 +25,14 @@ type mapView struct {
 	planners planners // shown in the map's place, if on
 }
 
+// Named implements ui.Named.
+func (v *mapView) Named() string {
+	if m := v.in.Snap.Memory; m != nil && v.step < len(m.Steps) {
+		return words.ShortName(m.Steps[v.step])
+	}
+	return ""
+}
+
 func (v *mapView) Title() string {
 	if v.planners.on {
 		return "Arena by planner"

@@ -137,6 +137,14 @@ func (v *candidatesView) why(r candidateRow) ui.Cell {
 	return ui.Cell{Text: c.Remark(), Style: ui.Muted}
 }
 
+// Named implements ui.Named.
+func (v *candidatesView) Named() string {
+	if l := v.of.layer(); l != nil {
+		return words.ShortName(l.Layer)
+	}
+	return ""
+}
+
 func (v *candidatesView) Title() string {
 	if l := v.of.layer(); l != nil {
 		return "Candidates for " + words.ShortName(l.Layer)

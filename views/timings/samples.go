@@ -18,6 +18,14 @@ type samplesView struct {
 	of *timingsView
 }
 
+// Named implements ui.Named.
+func (v *samplesView) Named() string {
+	if l := v.layer(); l != nil {
+		return words.ShortName(l.Name)
+	}
+	return ""
+}
+
 func (v *samplesView) Title() string {
 	what := "Samples"
 	switch plots[v.of.plot] {
