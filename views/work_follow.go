@@ -90,6 +90,11 @@ func (w *workbench) tell(now *report.Snapshot) tea.Cmd {
 		return pane.News(ui.Good, pane.Label(now)+": the same kernels as before; "+after+", before "+before)
 	}
 	speed := now.Timings.Measured(now.Config).Over(measured, pane.OwnRanges(now))
+	then, times := *was, *was.Timings
+	then.Timings, times.EndToEnd = &times, latency
+	if lines := trials.Reshaped(&then, before, now, after, speed); lines != nil {
+		return pane.News(ui.Good, lines[0], lines[1:]...)
+	}
 	lines := trials.Delta(was.Config, before, now, after, speed)
 	return pane.News(ui.Good, lines[0], lines[1:]...)
 }

@@ -45,7 +45,7 @@ func Of(a, b Side) (*report.Diff, error) {
 	d.Common = common(d.Groups, o)
 	slices.SortStableFunc(d.Groups, func(x, y report.LayerChange) int { return cmp.Compare(abs(y.Delta), abs(x.Delta)) })
 	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
-	d.Notes = append(notes(d), notesOnFiles(a, b)...)
+	d.Notes = append(append(notes(d), notesOnShapes(a, b)...), notesOnFiles(a, b)...)
 	return d, nil
 }
 
@@ -320,6 +320,21 @@ func notes(d *report.Diff) (list []string) {
 		list = append(list, "no layer of one side computes a source layer of the other")
 	}
 	return list
+}
+
+// notesOnShapes says that inferences of two sides are not the same work.
+func notesOnShapes(a, b Side) []string {
+	ta, tb, ca, cb := a.Snapshot.Timings, b.Snapshot.Timings, a.Snapshot.Config, b.Snapshot.Config
+	switch {
+	case ta.BatchItems > 0 && tb.BatchItems > 0 && ta.BatchItems != tb.BatchItems:
+		each := func(t *report.Timings) string {
+			return report.Duration(t.EndToEnd.Median / time.Duration(t.BatchItems))
+		}
+		return []string{fmt.Sprintf("an inference of A is of %d, of B of %d items: %s and %s for each item", ta.BatchItems, tb.BatchItems, each(ta), each(tb))}
+	case len(ca.Shapes) > 0 && len(cb.Shapes) > 0 && !maps.EqualFunc(ca.Shapes, cb.Shapes, slices.Equal[[]int]):
+		return []string{"the shapes are not the same: an inference of A is other work than one of B"}
+	}
+	return nil
 }
 
 // notesOnFiles says what is to be known of sides that are files of other programs.

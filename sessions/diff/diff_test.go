@@ -138,3 +138,18 @@ func TestOfEstimates(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// TestOfShapes: what is said of sides that run different numbers of items, or other shapes.
+func TestOfShapes(t *testing.T) {
+	a, b := snapshot(config.FP32, 100*us, layer("c", "f32", "conv", 90*us, "c")), snapshot(config.FP32, 480*us, layer("c", "f32", "conv", 400*us, "c"))
+	a.Timings.BatchItems, b.Timings.BatchItems = 1, 4
+	d, err := Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: b})
+	if want := "an inference of A is of 1, of B of 4 items: 100 µs and 120 µs for each item"; err != nil || len(d.Notes) != 1 || d.Notes[0] != want {
+		t.Errorf("%q, want %q; %v", d.Notes, want, err)
+	}
+	b.Timings.BatchItems = 1
+	a.Config.Shapes, b.Config.Shapes = map[string][]int{"x": {1, 8}}, map[string][]int{"x": {1, 32}}
+	if d, err = Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: b}); err != nil || len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "other work") {
+		t.Errorf("%q, %v", d.Notes, err)
+	}
+}

@@ -140,6 +140,11 @@ func (s Speed) Inverse() Speed {
 	return NewSpeed(1/s.Ratio, inverse(s.High), inverse(s.Low), s.SideBySide)
 }
 
+// Per returns the speed for each unit of work, of which this one does so many times as much as the reference.
+func (s Speed) Per(work float64) Speed {
+	return NewSpeed(s.Ratio*work, s.Low*work, s.High*work, s.SideBySide)
+}
+
 // inverse returns 1/v, and 0, which stands for not known, for 0.
 func inverse(v float64) float64 {
 	if v == 0 {

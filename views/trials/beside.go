@@ -65,8 +65,8 @@ func columnTrial(s *report.Snapshot, i int) trial {
 	} else {
 		t = trial{
 			config: col.Config, samples: col.Latency.Count, median: col.Latency.Median, latency: col.Latency,
-			measured: report.Measured{Config: col.Config, Median: col.Latency.Median, Estimated: c.Estimated},
-			top1:     math.NaN(), agreement: math.NaN(), sqnr: math.NaN(),
+			measured: report.Measured{Config: col.Config, Median: col.Latency.Median, Estimated: c.Estimated}, load: load{config: col.Config},
+			top1: math.NaN(), agreement: math.NaN(), sqnr: math.NaN(),
 			point: report.Point{Config: col.Config, Latency: col.Latency.Median, Estimated: c.Estimated},
 		}
 	}

@@ -83,7 +83,7 @@ func withSearched(trials []trial, points []report.SearchPoint, own bool) []trial
 		if p.Latency == 0 || slices.ContainsFunc(trials[:tried], same) {
 			continue
 		}
-		trials = append(trials, trial{config: p.Config, median: p.Latency, point: p.Point, latency: report.Latency{Median: p.Latency},
+		trials = append(trials, trial{config: p.Config, median: p.Latency, point: p.Point, load: load{config: p.Config}, latency: report.Latency{Median: p.Latency},
 			measured: report.Measured{Config: p.Config, Median: p.Latency, Low: p.Low, High: p.High, Beside: p.Beside, Estimated: p.Estimated}})
 	}
 	return trials

@@ -303,7 +303,17 @@ func (v *paretoView) fastestSpeed(i int) string {
 		return ""
 	}
 	s := v.trials[i].measured.Over(v.trials[reference].measured, pane.OwnRanges(v.in.Snap))
+	items, ok := v.trials[i].load.over(v.trials[reference].load)
+	switch {
+	case !ok:
+		return ""
+	case items != 1:
+		s = s.Per(items)
+	}
 	text := ", " + words.Speed(s) + " " + v.trials[reference].label
+	if items != 1 {
+		text += " per item"
+	}
 	if !s.SideBySide {
 		text += "; not side by side"
 	}

@@ -25,6 +25,7 @@ type trial struct {
 	arena      int
 	weights    int
 	unfinished bool
+	load       load
 	point      report.Point
 	snap       *report.Snapshot // its reports, in a session
 	inRounds   bool             // its times are of rounds with others
@@ -34,7 +35,7 @@ type trial struct {
 func snapshotTrial(s *report.Snapshot) trial {
 	t := trial{
 		config: s.Config, samples: s.Timings.Samples, median: s.Timings.EndToEnd.Median, latency: s.Timings.EndToEnd,
-		unfinished: pane.CutShort(s) > 0, measured: s.Timings.Measured(s.Config),
+		unfinished: pane.CutShort(s) > 0, measured: s.Timings.Measured(s.Config), load: loadOf(s.Config, s.Timings),
 		top1: math.NaN(), agreement: math.NaN(), sqnr: math.NaN(),
 		snap: &report.Snapshot{ // what is compared; the rest may be large
 			Seq: s.Seq, Schema: s.Schema, Config: s.Config, Model: s.Model, Overview: s.Overview, Timings: s.Timings, Memory: s.Memory,
@@ -74,7 +75,7 @@ func recordedTrial(c report.RecordedConfig) trial {
 	if c.Median != nil {
 		t.median = *c.Median
 	}
-	t.measured, t.point = c.Measured(), c.Point()
+	t.measured, t.point, t.load = c.Measured(), c.Point(), loadOf(c.Config, c.Timings)
 	if c.ArenaBytes != nil {
 		t.arena = *c.ArenaBytes
 	}

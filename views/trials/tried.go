@@ -158,13 +158,42 @@ func (v *Table) markOf(r int) (pane.Mark, bool) {
 	return v.read(&v.trials[r])
 }
 
-// speed returns how many times as fast as the first one that was measured a configuration is; NaN where that is not known.
+// speed returns how many times as fast as the first one that was measured a configuration is, per item; NaN where that is not known,
+// or where it runs other shapes.
 func (v *Table) speed(t *trial) report.Speed {
 	i := slices.IndexFunc(v.trials, func(t trial) bool { return t.median > 0 })
 	if i < 0 || t.median == 0 {
 		return report.Speed{Ratio: math.NaN(), SideBySide: true}
 	}
-	return t.measured.Over(v.trials[i].measured, pane.OwnRanges(v.in.Snap))
+	s := t.measured.Over(v.trials[i].measured, pane.OwnRanges(v.in.Snap))
+	switch items, ok := t.load.over(v.trials[i].load); {
+	case !ok:
+		s.Ratio = math.NaN()
+	case items != 1:
+		s = s.Per(items)
+	}
+	return s
+}
+
+// reshaped says what speeds are those of configurations that run other shapes than the first.
+func (v *Table) reshaped() string {
+	i := slices.IndexFunc(v.trials, func(t trial) bool { return t.median > 0 })
+	perItem, none := false, false
+	for k := range v.trials {
+		if i < 0 || v.trials[k].median == 0 {
+			continue
+		}
+		items, ok := v.trials[k].load.over(v.trials[i].load)
+		perItem, none = perItem || ok && items != 1, none || !ok
+	}
+	text := ""
+	if perItem {
+		text += ", per item"
+	}
+	if none {
+		text += ", none at other shapes"
+	}
+	return text
 }
 
 // speedText writes a speed, or that the difference is noise, marked where it is of different times.
@@ -201,7 +230,7 @@ func (v *Table) Note() (string, ui.Style) {
 	if len(v.trials) < 2 {
 		return estimated, ui.Muted
 	}
-	note := strings.TrimSpace(estimated + " speed relative to the first")
+	note := strings.TrimSpace(estimated + " speed relative to the first" + v.reshaped())
 	if slices.ContainsFunc(v.trials, func(t trial) bool { return !v.speed(&t).SideBySide }) {
 		note += ", * not measured side by side"
 	}
