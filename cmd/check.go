@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,15 @@ func checkCommand(t tables) *cobra.Command {
 		Long: "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one. Limits are absolute or\n" +
 			"against a baseline: another engine or model, which is measured in the same rounds, or a recording. A latency is over its\n" +
 			"limit where that is so with 99 % confidence. As long as its rounds do not tell on which side of the limit it is, the measurement\n" +
-			"goes on, to --max-duration; docs/check.md describes the file and has a workflow for a CI.",
+			"goes on, to --max-duration.\n\n" +
+			"A budget is a file of YAML: what limits refer to, if they do to anything, and the limits.\n\n" +
+			"\tbaseline: main.engine\n" +
+			"\tlimits:\n" +
+			"\t  latency_p50: baseline + 5 %\n" +
+			"\t  latency_p99: 4 ms\n" +
+			"\t  top1: 97 %\n" +
+			"\t  arena: 12 MiB\n\n" +
+			"There are limits on " + strings.Join(budget.Names(), ", ") + ".",
 
 		Example: examples("hold a model to the limits of a file", "trtui check model.onnx --precision int8 --data test.npz --budget budget.yaml",
 			"against the engine of the main branch, for a CI", "trtui check model.engine --budget b.yaml --baseline main.engine --format junit"),

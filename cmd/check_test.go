@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -79,5 +80,18 @@ func TestCheckFormats(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", format, p, out.String())
 			}
 		}
+	}
+}
+
+// TestBudgetInHelp: the help has a budget that is one, line by line.
+func TestBudgetInHelp(t *testing.T) {
+	out, _ := command(t, 0, "check", "--help")
+	_, text, _ := strings.Cut(out, "  baseline: main.engine\n")
+	text, _, ok := strings.Cut(text, "\n\n")
+	if !ok {
+		t.Fatalf("no budget in\n%s", out)
+	}
+	if _, err := budget.Read(strings.NewReader("  baseline: main.engine\n"+text+"\n"), "help"); err != nil {
+		t.Error(err)
 	}
 }

@@ -51,8 +51,10 @@ func writeHelp(w io.Writer, c *cobra.Command, width int) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		if command, ok := strings.CutPrefix(text, "\t"); ok {
-			fmt.Fprintf(w, "  %s\n", command)
+		if strings.HasPrefix(text, "\t") { // as it is
+			for line := range strings.SplitSeq(text, "\n") {
+				fmt.Fprintf(w, "  %s\n", strings.TrimPrefix(line, "\t"))
+			}
 			continue
 		}
 		for _, line := range ui.Wrap(text, width) {

@@ -107,8 +107,8 @@ func (m manual) description(c *cobra.Command) {
 		if i > 0 {
 			m.line("PP")
 		}
-		if command, ok := strings.CutPrefix(p, "\t"); ok {
-			m.verbatim("  " + command)
+		if strings.HasPrefix(p, "\t") {
+			m.verbatim("  " + strings.ReplaceAll(p[1:], "\n\t", "\n  "))
 			continue
 		}
 		m.text(p)

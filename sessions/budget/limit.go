@@ -81,7 +81,7 @@ func figure(m *metric, text, unit string) (float64, error) {
 	}
 	v, err := number(text)
 	if err == nil && m.unit == "share" && v*f > 1 {
-		return 0, fmt.Errorf("%s %s is more than all: want %s", text, unit, example(m))
+		return 0, fmt.Errorf("%s is more than all: want %s", strings.TrimSpace(text+" "+unit), example(m))
 	}
 	return v * f, err
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -82,7 +83,9 @@ func (b *Budget) read(n *yaml.Node) error {
 		case "limits":
 			return b.each(value, b.limit)
 		}
-		return b.at(key, fmt.Errorf("unknown field %q%s", key.Value, config.DidYouMean(key.Value, []string{"baseline", "limits"})))
+		fields := []string{"baseline", "limits"}
+		return b.at(key, fmt.Errorf("unknown field %q%s; there are %s, and below \"limits:\" %s",
+			key.Value, config.DidYouMean(key.Value, slices.Concat(fields, Names())), strings.Join(fields, " and "), strings.Join(Names(), ", ")))
 	})
 }
 
