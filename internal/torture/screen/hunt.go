@@ -205,7 +205,7 @@ var trouble = regexp.MustCompile(`panic:|fatal error:|goroutine \d+ \[|runtime e
 // state returns what is wrong at this moment, and whether the program has ended.
 func (a *attempt) state(ctx context.Context) (what string, ended bool) {
 	out := a.written()
-	if o := a.outside(); o != "" {
+	if o := a.outside(); o != "" && a.outsideAgain() {
 		return "writes outside of its size: " + o, true
 	}
 	if t := trouble.FindString(out); t != "" {
@@ -283,6 +283,24 @@ func (a *attempt) alive(ctx context.Context) string {
 	}
 	a.stacks()
 	return unseen
+}
+
+// outsideAgain reports whether the program writes outside of its size once it has had time to learn it: one that waits for the
+// processor may go on by an old one for longer than it should.
+func (a *attempt) outsideAgain() bool {
+	a.settle(time.Second, 20*time.Second)
+	time.Sleep(afterSize)
+	a.mu.Lock()
+	a.beyond = ""
+	width, height := a.width, a.height
+	a.mu.Unlock()
+	for _, h := range []int{height + 1, height} {
+		a.resize(width, h)
+		a.settle(500*time.Millisecond, 5*time.Second)
+		_ = a.send("j")
+		a.settle(500*time.Millisecond, 5*time.Second)
+	}
+	return a.outside() != ""
 }
 
 // garbled compares the screen, where it stands still, with what a repaint makes of it: what was written outside of its place
