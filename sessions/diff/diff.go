@@ -44,6 +44,7 @@ func Of(a, b Side) (*report.Diff, error) {
 	judge(d.Groups, o, ta.Estimated && tb.Estimated)
 	d.Common = common(d.Groups, o)
 	slices.SortStableFunc(d.Groups, func(x, y report.LayerChange) int { return cmp.Compare(abs(y.Delta), abs(x.Delta)) })
+	d.Rounds = min(roundsOf(ta.Layers), roundsOf(tb.Layers))
 	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
 	d.Notes = append(append(notes(d), notesOnShapes(a, b)...), notesOnFiles(a, b)...)
 	return d, nil
@@ -316,10 +317,22 @@ func notes(d *report.Diff) (list []string) {
 	if a.Estimated != b.Estimated {
 		list = append(list, "one side's times are a cost model's, the other's were measured")
 	}
+	if d.Unsettled() && !(a.Estimated && b.Estimated) {
+		list = append(list, fmt.Sprintf("the latencies differ, and no single layer is told from noise in %d rounds: longer recordings would settle layers", d.Rounds))
+	}
 	if !slices.ContainsFunc(d.Groups, func(c report.LayerChange) bool { return len(c.A) > 0 && len(c.B) > 0 }) && len(d.Groups) > 0 {
 		list = append(list, "no layer of one side computes a source layer of the other")
 	}
 	return list
+}
+
+// roundsOf returns how many rounds the times of layers are known of.
+func roundsOf(layers []report.LayerTiming) int {
+	most := 0
+	for i := range layers {
+		most = max(most, len(layers[i].Rounds))
+	}
+	return most
 }
 
 // notesOnShapes says that inferences of two sides are not the same work.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -19,6 +20,9 @@ type Diff struct {
 	// Discoveries is the rate of false discoveries to which the groups' significance is held: of the groups that are said to
 	// differ, the share that may not (Benjamini and Hochberg).
 	Discoveries float64 `output:"false_discovery_rate"`
+
+	// Rounds are those by which layers are told from noise, of the side that has fewer; 0: none are known.
+	Rounds int `json:",omitempty"`
 
 	AddedSources   []string // source layers of B's model that A's does not have
 	RemovedSources []string
@@ -85,6 +89,12 @@ type LayerChange struct {
 	// Least is the change that counts where a side tells times in such steps that it is more than LeastDelta.
 	Least       time.Duration `json:",omitempty"`
 	Significant bool          // Q is within the diff's rate, and the change is 2 % and 0.25 µs at least; or nothing was measured and they differ
+}
+
+// Unsettled reports whether the latencies differ for sure, and no layer that both sides have does: rounds that tell the whole from
+// noise may be too few for its parts.
+func (d *Diff) Unsettled() bool {
+	return d.EndToEnd.Significant && d.Rounds > 0 && !slices.ContainsFunc(d.Groups, func(c LayerChange) bool { return c.Significant })
 }
 
 // Apart reports whether the groups' changes do not add up to what layers make of the latency: where the difference is more than a

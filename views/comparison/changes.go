@@ -283,6 +283,9 @@ func drawTotals(c *ui.Canvas, d *report.Diff) {
 	for _, verdict := range []string{"slower", "faster", "added", "removed", "no significant difference", "too small to count", "too few samples to tell"} {
 		if n := counts[verdict]; n > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n, verdict))
+			if verdict == "no significant difference" && d.Unsettled() {
+				words[len(words)-1] += fmt.Sprintf(" in %d rounds", d.Rounds)
+			}
 		}
 	}
 	c.FitClauses(1, 2, c.W-2, ui.Muted, strings.Join(words, ", "))
