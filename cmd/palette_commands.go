@@ -15,7 +15,7 @@ func paletteCommands(root *cobra.Command) []views.Subcommand {
 	for _, c := range root.Commands() {
 		if c.Runnable() && c.IsAvailableCommand() && c.Name() != "help" {
 			list = append(list, views.Subcommand{
-				Line: c.CommandPath(), Doc: c.Short, Words: append(strings.Fields(c.CommandPath())[1:], c.SuggestFor...),
+				Line: c.CommandPath(), Doc: c.Short, Words: append(strings.Fields(c.CommandPath())[1:], c.SuggestFor...), Call: callOf(c, c.Root()),
 			})
 		}
 		list = append(list, paletteCommands(c)...)

@@ -76,3 +76,19 @@ func TestPress(t *testing.T) {
 		}
 	}
 }
+
+// TestPictureOfDialog: ctrl+s saves a picture of what is open, too.
+func TestPictureOfDialog(t *testing.T) {
+	for _, dialog := range []string{":", "?"} {
+		var intents []Intent
+		app, _ := probes(t, func(i Intent) tea.Cmd { intents = append(intents, i); return nil })
+		for _, key := range []string{dialog, "ctrl+s"} {
+			if cmd := app.key(Press(key)); cmd != nil {
+				cmd()
+			}
+		}
+		if !slices.Equal(intents, []Intent{SavePicture}) || app.dialog() == nil {
+			t.Errorf("%s: %v", dialog, intents)
+		}
+	}
+}

@@ -17,6 +17,8 @@ func (a *App) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case a.tooSmall() && name == "q":
 		return a.quit()
+	case a.dialog() != nil && a.pictures(name):
+		return a.intend(SavePicture)
 	case a.dialog() != nil:
 		return a.dialogKey(msg)
 	case a.filter != nil:
@@ -56,6 +58,12 @@ func (a *App) key(msg tea.KeyPressMsg) tea.Cmd {
 		return a.say(StatusMsg{Text: own.Off, Style: Warn})
 	}
 	return a.frameKey(name)
+}
+
+// pictures reports whether a key saves the screen as a picture, which it does in front of a dialog, too, and is no letter of a text.
+func (a *App) pictures(name string) bool {
+	meant := a.meant(a.screen(), name)
+	return len(name) > 1 && slices.ContainsFunc(a.intents, func(k IntentKey) bool { return k.Intent == SavePicture && slices.Contains(k.Keys, meant) })
 }
 
 // intend gives an intent to the owner, or says why it would do nothing.

@@ -46,10 +46,11 @@ func TestPaletteWords(t *testing.T) {
 // subcommands shows the workbench anew with some of the program's commands in the palette.
 func (b *bench) subcommands(snap *report.Snapshot) {
 	b.t.Helper()
+	call := func(file string, s *report.Snapshot) string { return file }
 	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Hint: hinted, Now: b.clock, After: b.after, Subcommands: []Subcommand{
-		{"trtui lint", "find what is worth changing", []string{"lint"}},
-		{"trtui export", "write for other tools", []string{"export", "html", "csv"}},
-		{"trtui debug reduce", "make a model small", []string{"debug", "reduce"}},
+		{"trtui lint", "find what is worth changing", []string{"lint"}, call},
+		{"trtui export", "write for other tools", []string{"export", "html", "csv"}, call},
+		{"trtui debug reduce", "make a model small", []string{"debug", "reduce"}, call},
 	}})
 	if err != nil {
 		b.t.Fatal(err)

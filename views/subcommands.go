@@ -12,7 +12,8 @@ import (
 type Subcommand struct {
 	Line  string // "trtui lint"
 	Doc   string
-	Words []string // by which people look for it
+	Words []string                                     // by which people look for it
+	Call  func(file string, s *report.Snapshot) string // what stands behind Line to call it on a file, "" for none, and what is shown of it
 }
 
 // entries are what the palette has of subcommands: each says how it is called on what is shown, and copies that.
@@ -20,12 +21,15 @@ func entries(list []Subcommand, shown func() *report.Snapshot) []ui.Entry {
 	var out []ui.Entry
 	for _, c := range list {
 		out = append(out, ui.Entry{Text: c.Line + ": " + c.Doc, Where: "shell", Words: c.Words, Run: func() tea.Msg {
-			line := c.Line
-			switch s := shown(); {
+			line, file, s := c.Line, "", shown()
+			switch {
 			case s.Replay != "":
-				line += " " + s.Replay
-			case s.Model != nil && s.Model.Path != "" && s.Model.Path != "embedded":
-				line += " " + s.Model.Path
+				file = s.Replay
+			case s.Model != nil && s.Model.Path != "embedded":
+				file = s.Model.Path
+			}
+			if call := c.Call(file, s); call != "" {
+				line += " " + call
 			}
 			return tea.BatchMsg{tea.SetClipboard(line), pane.Say(ui.Good, "copied, for a shell: "+line)}
 		}})

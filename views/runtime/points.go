@@ -163,7 +163,7 @@ func (v *pointsView) Keys() []ui.Key {
 	if v.over != overContexts {
 		return v.table.Keys()
 	}
-	return append(v.table.Keys(), ui.K("=", "latency limit", "mark the best number of contexts within another latency: any, or so many times that of one"))
+	return append(v.table.Keys(), ui.K("=", "latency limit", "latency limit: mark the best number of contexts within another latency: any, or so many times that of one"))
 }
 
 func (v *pointsView) Update(msg tea.Msg) tea.Cmd {
