@@ -25,6 +25,9 @@ func exportAttention(e *Exporter) error {
 	}
 	inputs = inputs[:min(len(inputs), AttentionCos)]
 	rank := len(l.Inputs[AttentionQ].Dims)
+	if l.Input(AttentionMask) != nil {
+		inputs[AttentionMask] = e.ofAllQueries(inputs[AttentionMask])
+	}
 	for _, i := range []int{AttentionK, AttentionV} {
 		switch have := len(l.Inputs[i].Dims); {
 		case have == rank:
@@ -59,6 +62,23 @@ func exportAttention(e *Exporter) error {
 		return e.sunk(since, attrs, inputs, sinks)
 	}
 	return e.NodeSince(since, "Attention", attrs, inputs...)
+}
+
+// ofAllQueries returns the mask, which is called so, with a row for each query: ONNX has one row for all, but not every runtime does.
+func (e *Exporter) ofAllQueries(mask string) string {
+	m, q := e.Layer.Inputs[AttentionMask], e.Layer.Inputs[AttentionQ]
+	rows, queries := len(m.Dims)-2, len(q.Dims)-2
+	if len(q.Dims) == 3 { // heads lie in the last axis
+		queries = 1
+	}
+	if rows < 0 || !m.Dims[rows].Is(1) || q.Dims[queries].Is(1) {
+		return mask
+	}
+	parts := []string{e.Step("Shape", Attributes{"start": queries, "end": queries + 1}, q.Name), e.Step("Shape", Attributes{"start": rows + 1}, mask)}
+	if rows > 0 {
+		parts = append([]string{e.Step("Shape", Attributes{"start": 0, "end": rows}, mask)}, parts...)
+	}
+	return e.Step("Expand", nil, mask, e.Step("Concat", Attributes{"axis": 0}, parts...))
 }
 
 // sunk adds an attention whose heads have sinks, which ONNX's has not: of what the keys alone give each row has the share that

@@ -319,3 +319,35 @@ func TestExportByOthers(t *testing.T) {
 	}
 	t.Logf("%s", out)
 }
+
+// TestExportMaskOfAllQueries: a mask of one row has one for each query in what is written, since ONNX Runtime wants that.
+func TestExportMaskOfAllQueries(t *testing.T) {
+	for _, c := range []struct {
+		q, k, mask []int
+		heads      int
+		expands    bool
+	}{
+		{[]int{2, 4, 5, 8}, []int{2, 4, 7, 8}, []int{2, 1, 1, 7}, 0, true},
+		{[]int{2, 5, 32}, []int{2, 7, 32}, []int{2, 1, 1, 7}, 4, true},
+		{[]int{2, 4, 5, 8}, []int{2, 4, 7, 8}, []int{1, 7}, 0, true},
+		{[]int{2, 4, 5, 8}, []int{2, 4, 7, 8}, []int{5, 7}, 0, false},
+		{[]int{2, 4, 1, 8}, []int{2, 4, 7, 8}, []int{1, 7}, 0, false},
+	} {
+		d := graph.Define("mask")
+		in := func(name string, dims []int) *graph.Tensor {
+			return d.Input(name, numeric.F32, symbolic.Shape(dims...)...)
+		}
+		d.Output("y", d.Attention(in("q", c.q), in("k", c.k), in("v", c.k), in("mask", c.mask), graph.AttentionAttrs{Heads: c.heads, KVHeads: c.heads}))
+		n, err := d.Network()
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, _, _, err := roundTrip(n, rand.New(rand.NewPCG(1, 2)))
+		if err != nil {
+			t.Errorf("%v %v: %v", c.q, c.mask, err)
+		}
+		if has := bytes.Contains(model, []byte("Expand")); has != c.expands {
+			t.Errorf("%v %v: it is expanded: %v", c.q, c.mask, has)
+		}
+	}
+}
