@@ -53,6 +53,17 @@ func idle(n *graph.Network) map[*graph.Layer]bool {
 	return list
 }
 
+// Known counts the layers that no step computes, since nothing but extents decides their results, those of bodies once.
+func (p *Plan) Known() int {
+	n := len(idle(p.Network))
+	for _, s := range p.Steps {
+		for _, b := range s.Bodies {
+			n += b.Known()
+		}
+	}
+	return n
+}
+
 // unread reports whether a tensor is known to all that read it, or read by idle layers alone. What nothing reads is computed.
 func unread(t *graph.Tensor, idle map[*graph.Layer]bool) bool {
 	for _, u := range t.Users {

@@ -69,6 +69,15 @@ func TestKnown(t *testing.T) {
 		if !slices.Equal(steps, c.steps) {
 			t.Errorf("%s: steps %q, want %q", c.what, steps, c.steps)
 		}
+		computed := 0
+		for _, s := range p.AllSteps() {
+			if !s.Reformat {
+				computed++
+			}
+		}
+		if all := len(n.AllLayers()); p.Known() == 0 || computed+p.Known() != all {
+			t.Errorf("%s: %d layers are computed and %d known, of %d", c.what, computed, p.Known(), all)
+		}
 		var file bytes.Buffer
 		if _, err := (&run.Engine{Plans: []*run.Plan{p}, Profiles: []run.Profile{run.ProfileOf("", p)}}).WriteTo(&file); err != nil {
 			t.Fatal(err)

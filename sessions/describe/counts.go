@@ -8,7 +8,7 @@ import (
 // Counts counts what a plan has, what bodies have once.
 func Counts(p *run.Plan, source int) report.Counts {
 	steps := p.AllSteps()
-	c := report.Counts{Source: source, Steps: len(steps)}
+	c := report.Counts{Source: source, Steps: len(steps), Known: p.Known()}
 	for _, st := range steps {
 		if st.Reformat {
 			c.Reformats++

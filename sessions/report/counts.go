@@ -11,9 +11,10 @@ import (
 //
 //   - A source layer is a layer of the model as it was imported.
 //   - An engine layer is a layer of the network after all passes. Passes and ledger are about these two; what passes
-//     save is Source - Engine.
+//     save is Source - Engine - Known.
 //   - A step is an entry of the plan, in order of execution: an engine layer, or a reformat that the plan put between
 //     two layers whose tactics want different formats. Timings and memory are about steps. Steps = Engine + Reformats.
+//     Layers that only extents decide, as of shapes, have no step: Known counts them, and Engine does not.
 //   - A launch is a step that has the device do something; the others only arrange memory, as a view of other bytes or a
 //     concatenation of parts that lie in their place already do. Steps = Launches + InMemory. What a tactic makes of one
 //     launch, as two kernels for a product whose depth is split, is the tactic's business.
@@ -23,6 +24,7 @@ type Counts struct {
 	Launches  int `json:"Layers"`
 	Source    int `output:"source_layers"` // 0 of an engine that does not hold its source network
 	Engine    int `output:"engine_layers"` // with the following, 0 in recordings of older programs
+	Known     int `json:",omitempty" output:"layers_of_extents"`
 	Reformats int
 	Steps     int
 	InMemory  int `output:"steps_in_memory"`
@@ -45,12 +47,15 @@ func (c Counts) Of() string {
 	return "of " + config.CountOf(c.Source, "source layer", "source layers")
 }
 
-// Sum is what the launches are made of: "26 engine layers + 4 reformats - 2 in memory"; empty where that is not known.
+// Sum is what the launches are made of: "30 engine layers - 4 that extents decide + 4 reformats - 2 in memory"; empty where that is not known.
 func (c Counts) Sum() string {
 	if c.Steps == 0 {
 		return ""
 	}
-	text := config.CountOf(c.Engine, "engine layer", "engine layers")
+	text := config.CountOf(c.Engine+c.Known, "engine layer", "engine layers")
+	if c.Known > 0 {
+		text += fmt.Sprintf(" - %d that extents decide", c.Known)
+	}
 	if c.Reformats > 0 {
 		text += " + " + config.CountOf(c.Reformats, "reformat", "reformats")
 	}
