@@ -26,6 +26,25 @@ func TestRuntime(t *testing.T) {
 	}
 }
 
+// TestContextsThreads: each context has a thread at least, and where the best number of them has more than the engine was given it is
+// said; what items per second are counted by is, too.
+func TestContextsThreads(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	snap.Runtime = panetest.Served()
+	snap.Device.Threads = 1
+	for i := range snap.Runtime.Contexts {
+		snap.Runtime.Contexts[i].Threads = 1
+	}
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.size(160, 40)
+	b.press("8")
+	b.wants("items/s by median", "3 threads, not 1; by wall time", "threads")
+	snap.Device.Threads = 4
+	b.publish(&snap)
+	b.wants(" any latency, items/s by wall time")
+	b.lacks("threads, not")
+}
+
 // TestEditShapes: the dialog has the shapes as they are, stays where something is wrong, and rebuilds.
 func TestEditShapes(t *testing.T) {
 	snap := *panetest.Fixture(t)

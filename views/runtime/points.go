@@ -54,6 +54,8 @@ func newPointsView(look *ui.Look, of over) *pointsView {
 	}
 	v.table.Label = v.name
 	if of == overContexts {
+		v.table.Columns = slices.Insert(v.table.Columns, 1, ui.Column{Title: "threads", Width: 7, Priority: 3, Align: ui.AlignRight, Cell: v.threads,
+			Order: func(a, b int) int { return cmp.Compare(threadsOf(at(a)), threadsOf(at(b))) }})
 		v.table.Empty = "nothing is measured here"
 	}
 	return v
@@ -134,10 +136,33 @@ func (v *pointsView) Note() (string, ui.Style) {
 	case r == nil || row < 0 || row >= len(v.points()):
 		return "", ui.Muted
 	case v.over == overContexts:
-		return v.in.Note(v.limitText())
+		own, best := v.in.Snap.Device.Threads, v.best()
+		if best >= 0 && own > 0 && threadsOf(&r.Contexts[best]) > own {
+			note := fmt.Sprintf("%d threads, not %d; by wall time", threadsOf(&r.Contexts[best]), own)
+			if v.limit > 0 {
+				note = v.limitText() + ", " + note
+			}
+			return note, ui.Warn
+		}
+		return v.in.Note(v.limitText() + ", items/s by wall time")
 	default:
-		return v.in.Note(inputShapes(v.points()[row].Shapes))
+		return v.in.Note("items/s by median, " + inputShapes(v.points()[row].Shapes))
 	}
+}
+
+// threadsOf returns how many threads the contexts of a point have together; 0 where none are counted, as on a GPU.
+func threadsOf(p *report.SweepPoint) int { return p.Contexts * p.Threads }
+
+// threads is how many the contexts of a row have, each one at least, which may be more than a context by itself has.
+func (v *pointsView) threads(row int) ui.Cell {
+	n, own := threadsOf(&v.points()[row]), v.in.Snap.Device.Threads
+	switch {
+	case n == 0:
+		return ui.Cell{Text: "·", Style: ui.Muted}
+	case own > 0 && n > own:
+		return ui.Cell{Text: fmt.Sprint(n), Style: ui.Warn}
+	}
+	return ui.Cell{Text: fmt.Sprint(n)}
 }
 
 // limitText says which latency is allowed.
@@ -153,8 +178,8 @@ func inputShapes(shapes map[string][]int) string {
 	if len(shapes) != 1 {
 		return words.Plural(len(shapes), "input")
 	}
-	for name, dims := range shapes {
-		return name + " " + config.TimesText(dims)
+	for _, dims := range shapes {
+		return config.TimesText(dims)
 	}
 	return ""
 }
