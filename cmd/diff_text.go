@@ -175,6 +175,14 @@ func sourceLines(d *report.Diff) (lines []string) {
 			lines = append(lines, text)
 		}
 	}
+	const few = 5
+	for i := range d.ChangedSources[:min(few, len(d.ChangedSources))] {
+		c := &d.ChangedSources[i]
+		lines = append(lines, fmt.Sprintf("not the same layer in both models: %s: %s", ui.VisibleName(c.Name), c.Text(ui.Bytes)))
+	}
+	if n := len(d.ChangedSources) - few; n > 0 {
+		lines = append(lines, "not the same layer in both models: "+count(n, "more layer"))
+	}
 	return lines
 }
 

@@ -312,3 +312,11 @@ func TestCompareFirst(t *testing.T) {
 	b.wants("1 Overview")
 	b.lacks("What B changes of A")
 }
+
+// TestMarkedTwice: where one thing is marked both as A and as B the pane says so, and waits for no other mark.
+func TestMarkedTwice(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
+	b.size(160, 50)
+	b.press("m", "M", "d")
+	b.wants("A and B are the same: mark another one")
+}

@@ -46,6 +46,7 @@ func Of(a, b Side) (*report.Diff, error) {
 	slices.SortStableFunc(d.Groups, func(x, y report.LayerChange) int { return cmp.Compare(abs(y.Delta), abs(x.Delta)) })
 	d.Rounds = min(roundsOf(ta.Layers), roundsOf(tb.Layers))
 	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
+	d.ChangedSources = changedSources(a.Snapshot, b.Snapshot)
 	d.Notes = append(append(notes(d), notesOnShapes(a, b)...), notesOnFiles(a, b)...)
 	return d, nil
 }
@@ -277,32 +278,6 @@ func common(groups []report.LayerChange, o *occasions) *report.CommonChange {
 		c.Spread = math.Expm1(median(apart))
 	}
 	return c
-}
-
-// sources returns the source layers that one side's model has and the other's has not.
-func sources(a, b *report.Snapshot) (added, removed []string) {
-	if a.Model == nil || b.Model == nil || a.Model.ByName || b.Model.ByName {
-		return nil, nil
-	}
-	of := func(s *report.Snapshot) []report.Layer {
-		if s.Viewed() != "" && s.Passes != nil { // the model's layers are the engine's
-			return s.Passes.Source
-		}
-		return s.Model.Layers
-	}
-	less := func(x, y []report.Layer) (list []string) {
-		has := map[string]bool{}
-		for _, l := range y {
-			has[l.Name] = true
-		}
-		for _, l := range x {
-			if !has[l.Name] {
-				list = append(list, l.Name)
-			}
-		}
-		return list
-	}
-	return less(of(b), of(a)), less(of(a), of(b))
 }
 
 // notes says what to know before one reads a difference of times.

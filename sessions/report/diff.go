@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -26,7 +28,8 @@ type Diff struct {
 
 	AddedSources   []string // source layers of B's model that A's does not have
 	RemovedSources []string
-	Notes          []string `json:",omitempty"` // what to know before comparing: other devices, models, estimates
+	ChangedSources []SourceChange `json:",omitempty"` // those that both have by their name, and that are not the same
+	Notes          []string       `json:",omitempty"` // what to know before comparing: other devices, models, estimates
 }
 
 // DiffSide is one of two things that are compared.
@@ -49,6 +52,48 @@ type TimeChange struct {
 	A, B  time.Duration
 	Delta time.Duration
 	Speed // of A's time to B's
+}
+
+// SourceChange is a layer that is in both models by its name, with what is not the same of it.
+type SourceChange struct {
+	Name string
+	A, B SourceSide
+}
+
+// SourceSide is what one side's layer has that the other's has not; what both have alike is left out.
+type SourceSide struct {
+	Op      string `json:",omitempty"`
+	Kernel  []int  `json:",omitempty"` // extents of a window
+	Attrs   string `json:",omitempty"`
+	Weights int    `json:",omitempty" unit:"bytes"` // of constants
+}
+
+// Same reports whether two sides have nothing that the other has not.
+func (s *SourceSide) Same(o *SourceSide) bool {
+	return s.Op == o.Op && slices.Equal(s.Kernel, o.Kernel) && s.Attrs == o.Attrs && s.Weights == o.Weights
+}
+
+// Text says what a side has, with bytes as a writer writes them.
+func (s *SourceSide) Text(bytes func(int64) string) string {
+	var parts []string
+	if s.Op != "" {
+		parts = append(parts, s.Op)
+	}
+	if len(s.Kernel) > 0 {
+		parts = append(parts, strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Kernel), " ", "x"), "[]"))
+	}
+	if s.Attrs != "" {
+		parts = append(parts, s.Attrs)
+	}
+	if s.Weights > 0 {
+		parts = append(parts, "weights "+bytes(int64(s.Weights)))
+	}
+	return cmp.Or(strings.Join(parts, ", "), "none of that")
+}
+
+// Text says what is not the same.
+func (c *SourceChange) Text(bytes func(int64) string) string {
+	return c.A.Text(bytes) + " in A, " + c.B.Text(bytes) + " in B"
 }
 
 // CommonChange is how layers changed whose kernels, precision and place are the same: what all of them have in common is the

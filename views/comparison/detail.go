@@ -161,7 +161,11 @@ func (v *sidesView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
 		d := v.cmp.diff
 		if d == nil {
-			c.Fit(1, 1, c.W-2, ui.Muted, "A beside B, once both are marked")
+			text, style := "A beside B, once both are marked", ui.Muted
+			if v.cmp.twice() {
+				text, style = "A and B are the same: mark another one as one of them", ui.Warn
+			}
+			c.Fit(1, 1, c.W-2, style, text)
 			return
 		}
 		y := 0
@@ -250,6 +254,9 @@ func (v *sidesView) graph(d *report.Diff) (lines []styledLine) {
 		words = append(words, fmt.Sprintf("%d of another tactic", n))
 	}
 	text := "the same graph, with the same kernels"
+	if n := len(d.ChangedSources); n > 0 {
+		text = "the same layers by name, with the same kernels"
+	}
 	if len(words) > 0 {
 		text = "graph: " + strings.Join(words, ", ") + fmt.Sprintf(", %d the same", counts[report.KindSame])
 	}
@@ -258,6 +265,14 @@ func (v *sidesView) graph(d *report.Diff) (lines []styledLine) {
 		if n := len(names); n > 0 {
 			lines = append(lines, styledLine{fmt.Sprintf("only in %c's model: %s", "AB"[i], strings.Join(names[:min(n, 4)], ", ")) + more(n-4), ui.Plain})
 		}
+	}
+	const few = 4
+	for i := range d.ChangedSources[:min(few, len(d.ChangedSources))] {
+		s := &d.ChangedSources[i]
+		lines = append(lines, styledLine{"not the same in both: " + ui.Name(s.Name, 40, v.in.Look.Glyphs.Ellipsis) + ": " + s.Text(ui.Bytes), ui.Warn})
+	}
+	if n := len(d.ChangedSources) - few; n > 0 {
+		lines = append(lines, styledLine{fmt.Sprintf("not the same in both: %d more", n), ui.Warn})
 	}
 	for _, n := range d.Notes {
 		lines = append(lines, styledLine{string(v.in.Look.Glyphs.Warn) + " " + n, ui.Warn})

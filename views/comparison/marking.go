@@ -151,6 +151,12 @@ func same(a, b diff.Side) bool {
 	return a.Name == b.Name && s.Replay == t.Replay && s.Seq == t.Seq && s.Seq > 0 // 0: neither was published
 }
 
+// twice reports whether one thing is marked both as A and as B.
+func (c *Pair) twice() bool {
+	a, b := c.marks[0], c.marks[1]
+	return a != nil && b != nil && same(*a, *b)
+}
+
 // samePath reports whether two paths are one, however they are written.
 func samePath(a, b string) bool {
 	if a == b {
