@@ -36,7 +36,7 @@ func TestContextsThreads(t *testing.T) {
 		snap.Runtime.Contexts[i].Threads = 1
 	}
 	b := newBench(t, ui.Options{NoColor: true}, &snap)
-	b.size(160, 40)
+	b.size(200, 40)
 	b.press("8")
 	b.wants("items/s by median", "3 threads, not 1; by wall time", "threads")
 	snap.Device.Threads = 4

@@ -54,7 +54,7 @@ func newPointsView(look *ui.Look, of over) *pointsView {
 	}
 	v.table.Label = v.name
 	if of == overContexts {
-		v.table.Columns = slices.Insert(v.table.Columns, 1, ui.Column{Title: "threads", Width: 7, Priority: 3, Align: ui.AlignRight, Cell: v.threads,
+		v.table.Columns = slices.Insert(v.table.Columns, 1, ui.Column{Title: "threads", Width: 7, Priority: 5, Align: ui.AlignRight, Cell: v.threads,
 			Order: func(a, b int) int { return cmp.Compare(threadsOf(at(a)), threadsOf(at(b))) }})
 		v.table.Empty = "nothing is measured here"
 	}
