@@ -1,6 +1,7 @@
 package views
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -148,4 +149,17 @@ func TestReasonsWhole(t *testing.T) {
 	}
 	b.press("enter", "tab", "tab", "tab", "z")
 	b.wants("rather than block1/shortcut", "the other's result is there", "second consumer", "block2/shortcut/Conv")
+}
+
+// TestLayersOfExtents: of the engine layers that the plan has no steps for is said beside them.
+func TestLayersOfExtents(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	o := *snap.Overview
+	o.Known, o.Engine = 3, len(snap.Passes.Engine)-3
+	snap.Overview = &o
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.size(160, 50)
+	b.wants(fmt.Sprintf("%d engine layers, 3 that extents decide", len(snap.Passes.Engine)))
+	b.press("2")
+	b.wants(fmt.Sprintf("%d engine layers, 3 that extents decide", len(snap.Passes.Engine)))
 }

@@ -119,7 +119,7 @@ func (v *passesView) Note() (string, ui.Style) {
 	if p == nil {
 		return "", ui.Muted
 	}
-	return v.g.state.in.Note(Ledger(p))
+	return v.g.state.in.Note(Ledger(p, v.g.state.in.Snap.Overview))
 }
 
 func (v *passesView) Update(msg tea.Msg) tea.Cmd {
@@ -187,8 +187,9 @@ func (v *passesView) Render(w, h int) string {
 	})
 }
 
-// Ledger says how many layers the passes left of how many, and what that saves.
-func Ledger(p *report.Passes) string {
+// Ledger says how many layers the passes left of how many, and what that saves; o is nil where the engine is not known. Of the layers
+// that extents decide the plan has no steps.
+func Ledger(p *report.Passes, o *report.Overview) string {
 	noun := "engine layer"
 	for i := range p.Source {
 		if p.Source[i].Unsupported != "" { // there is no engine
@@ -201,6 +202,9 @@ func Ledger(p *report.Passes) string {
 		text = "requantised, "
 	}
 	text += fmt.Sprintf("%d source to %s", len(p.Source), words.Plural(len(p.Engine), noun))
+	if o != nil && o.Known > 0 && o.Engine+o.Known == len(p.Engine) {
+		text += fmt.Sprintf(", %d that extents decide", o.Known)
+	}
 	if p.BytesSaved > 0 {
 		text += ", saves " + ui.Bytes(p.BytesSaved) + " of traffic"
 	}

@@ -121,7 +121,7 @@ func (v *compositionView) Render(w, h int) string {
 			y = drawSplit(c, o, spare)
 		}
 		if spare > 1 {
-			c.FitClauses(1, y, w-2, ui.Muted, graph.Ledger(p))
+			c.FitClauses(1, y, w-2, ui.Muted, graph.Ledger(p, o))
 			y++
 		}
 		ledger.Draw(c.Sub(ui.Rect{X: 0, Y: y, W: w, H: h - y}))
