@@ -198,6 +198,14 @@ func writeCSV[T any](w io.Writer, table func(T) ([]byte, error), of T) error {
 	return err
 }
 
+// mediansText says what the medians of layers sum up to where that is not what runs spend in layers.
+func mediansText(t *report.Timings) string {
+	if !t.Apart() {
+		return ""
+	}
+	return fmt.Sprintf(" (whose medians sum to %s)", ms(t.SumMedian))
+}
+
 // writeLayerTimes prints the time of every layer; of times that were estimated, which do not vary, the one that there is.
 func writeLayerTimes(w io.Writer, t *report.Timings) {
 	header := []string{"@layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "~", "~>GFLOP/s"}
@@ -205,7 +213,7 @@ func writeLayerTimes(w io.Writer, t *report.Timings) {
 		fmt.Fprintf(w, "\nestimated sum of layers %s ms\n\n", ms(t.SumMedian))
 		header = []string{"@layer", "type", "tactic", ">estimated µs", ">share %", "~", "~>GFLOP/s"}
 	} else {
-		fmt.Fprintf(w, "\nend to end %s ms = %s ms in layers and a gap of %s ms (by %s)%s\n\n", ms(t.EndToEnd.Median), ms(t.InLayers()), ms(t.Gap), count(t.GapRuns, "run"), besideText(t.Forks))
+		fmt.Fprintf(w, "\nend to end %s ms = %s ms in layers%s and a gap of %s ms (by %s)%s\n\n", ms(t.EndToEnd.Median), ms(t.InLayers()), mediansText(t), ms(t.Gap), count(t.GapRuns, "run"), besideText(t.Forks))
 	}
 	var rows [][]string
 	for _, l := range t.Layers {

@@ -73,3 +73,19 @@ func TestTimingsGapBelowZero(t *testing.T) {
 	b.size(80, 24)
 	b.wants("gap", "separate runs")
 }
+
+// TestMediansApart: where the rows' medians do not add up to what the header says of layers, as under load, it is said beside that.
+func TestMediansApart(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.size(120, 40)
+	b.press("3")
+	b.lacks("medians sum to")
+	loaded := *snap.Timings
+	loaded.EndToEnd.Median, loaded.Gap, loaded.SumMedian = 6900*time.Microsecond, 300*time.Microsecond, 3700*time.Microsecond
+	snap.Timings = &loaded
+	b.publish(&snap)
+	b.wants("6.90 ms = 6.60 ms in layers (medians sum to 3.70 ms) + 300.0 µs gap")
+	b.press("1")
+	b.wants("medians sum to 3.70 ms")
+}

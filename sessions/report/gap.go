@@ -33,6 +33,13 @@ func GapOf(runs []time.Duration, layers [][]time.Duration) (gap time.Duration, n
 // InLayers is the part of the latency that runs spend in layers: EndToEnd.Median without the gap.
 func (t *Timings) InLayers() time.Duration { return t.EndToEnd.Median - t.Gap }
 
+// Apart reports whether the medians of layers, of which shares are, do not add up to what runs spend in layers: under load each layer is
+// disturbed in another few runs, which no median shows.
+func (t *Timings) Apart() bool {
+	rest := t.InLayers() - t.SumMedian
+	return len(t.Layers) > 0 && !t.Estimated && max(rest, -rest) > max(LeastDelta, t.SumMedian/10)
+}
+
 // UnmarshalJSON reads a stored report. Older programs took the gap from medians: it is made anew of the newest samples.
 func (t *Timings) UnmarshalJSON(text []byte) error {
 	type plain Timings

@@ -221,7 +221,11 @@ func gapText(t *report.Timings) string {
 	if t.EndToEnd.Median == 0 || t.Estimated {
 		return ""
 	}
-	return fmt.Sprintf("gap %s, %s", ui.Duration(t.Gap), words.Percent(float64(t.Gap)/float64(t.EndToEnd.Median)))
+	text := fmt.Sprintf("gap %s, %s", ui.Duration(t.Gap), words.Percent(float64(t.Gap)/float64(t.EndToEnd.Median)))
+	if t.Apart() {
+		text = fmt.Sprintf("medians sum to %s, ", ui.Duration(t.SumMedian)) + text
+	}
+	return text
 }
 
 func cvNote(cv float64) string {

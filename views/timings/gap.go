@@ -30,9 +30,13 @@ func drawGap(c *ui.Canvas, t *report.Timings) {
 		c.FitClauses(x, 0, c.W-x-1, ui.Muted, " in layers: estimated from what the simulator counted, nothing was measured")
 		return
 	}
-	sign := " in layers + "
+	x = c.Text(x, 0, ui.Muted, " in layers ")
+	if t.Apart() {
+		x = c.Text(x, 0, ui.Warn, "(medians sum to "+ui.Duration(t.SumMedian)+") ")
+	}
+	sign := "+ "
 	if t.Gap < 0 {
-		sign = " in layers - "
+		sign = "- "
 	}
 	x = c.Text(x, 0, ui.Muted, sign)
 	x = c.Text(x, 0, ui.Plain, ui.Duration(max(t.Gap, -t.Gap)))
