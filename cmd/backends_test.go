@@ -3,7 +3,9 @@ package cmd
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -271,5 +273,16 @@ func TestLimitedCPU(t *testing.T) {
 	t.Setenv(cpuFeatures, "sse9")
 	if _, err := openCPU(0, 1); err == nil || !strings.Contains(err.Error(), "TRTUI_CPU_FEATURES=sse9") {
 		t.Errorf("%s=sse9: %v", cpuFeatures, err)
+	}
+}
+
+// TestCrowded: more threads than there are processors are taken, and it is said what they are worth.
+func TestCrowded(t *testing.T) {
+	n := runtime.NumCPU()
+	for threads, want := range map[int]bool{0: false, n: false, n + 1: true} {
+		_, errs := command(t, 0, "bench", "--threads", fmt.Sprint(threads), "--duration", "1ms", "--iterations", "1")
+		if got := strings.Contains(errs, fmt.Sprintf("warning: --threads %d: this process has", threads)); got != want {
+			t.Errorf("%d threads of %d: %q", threads, n, errs)
+		}
 	}
 }

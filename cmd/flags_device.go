@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -82,6 +83,14 @@ func (d *deviceFlags) simulated() string {
 		}
 	}
 	return strings.Join(of, "; ")
+}
+
+// crowded says that there are more threads than processors, "" where there are not.
+func (d *deviceFlags) crowded() string {
+	if n := runtime.NumCPU(); d.threads > n {
+		return fmt.Sprintf("--threads %d: this process has %s, which they share: more threads than that are slower", d.threads, count(n, "processor"))
+	}
+	return ""
 }
 
 // check refuses backends, devices and threads that there cannot be.

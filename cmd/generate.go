@@ -198,7 +198,7 @@ func (o *generateFlags) workshop(m *model.Model) (*place, error) {
 	w := stages.Workplace{Program: programName(), Peaks: o.device.peaks()}
 	w.Cache, w.SaveTo, w.CacheError = o.device.timingCache()
 	var err error
-	p := &place{model: m}
+	p := &place{model: m, crowded: o.device.crowded()}
 	w.Backend, w.Host, p.close, err = o.device.openWithHost()
 	p.work = w
 	return p, err

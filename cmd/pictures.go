@@ -68,6 +68,7 @@ func pictureCommand(t tables) *cobra.Command {
 		},
 	}
 	o.register(c, takeAll)
+	o.usual = true // as the workbench shows it
 	f := c.Flags()
 	takesStandardOutput(c)
 	f.StringVarP(&o.output, "output", "o", "", "the `FILE` to write; "+standardOutput+" for standard output")

@@ -23,6 +23,8 @@ type place struct {
 	model *model.Model
 	work  stages.Workplace
 	close func()
+
+	crowded string // what is to be said of more threads than processors
 }
 
 // open opens the model at path, or the embedded one where path is empty, and its data.
@@ -117,7 +119,7 @@ func (f *modelFlags) equip(m *model.Model, embedded bool) (*place, error) {
 		closeDevices()
 		return nil, err
 	}
-	return &place{m, w, closeDevices}, nil
+	return &place{m, w, closeDevices, f.device.crowded()}, nil
 }
 
 // runData is datasets for a model that can be run, and nothing for another.
@@ -162,7 +164,7 @@ func (f *modelFlags) reopen(p *place, path string) (*place, error) {
 	if err := f.feed(&w, data, cal); err != nil {
 		return nil, err
 	}
-	return &place{m, w, p.close}, nil
+	return &place{m, w, p.close, p.crowded}, nil
 }
 
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
@@ -240,9 +242,12 @@ func (f *modelFlags) takeUsualShapes(m *model.Model) {
 	}
 }
 
-// warn writes warnings to w: that the timing cache cannot be read, and those of a build.
+// warn writes warnings to w: of the machine, that the timing cache cannot be read, and those of a build.
 func (p *place) warn(w io.Writer) {
 	p.work.Warn = warner(w)
+	if p.crowded != "" {
+		p.work.Warn(p.crowded)
+	}
 	if p.work.CacheError != nil {
 		p.work.Warn(p.work.CacheError.Error())
 	}

@@ -16,6 +16,9 @@ func TestUsualShapes(t *testing.T) {
 	if !strings.Contains(errs, "no shapes were given") || out == "" {
 		t.Errorf("inspect memory: %s%s", out, errs)
 	}
+	if out, _ := command(t, 0, "export", "svg", model, "-o", "-", "-q"); !strings.Contains(out, "usual shapes") {
+		t.Errorf("export svg: %.400s", out)
+	}
 	if _, errs := command(t, exitFailure, "build", model, "-o", t.TempDir()+"/x.engine", "-q"); !strings.Contains(errs, "has no value") {
 		t.Errorf("build: %s", errs)
 	}

@@ -235,6 +235,9 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 		for _, note := range f.config.quantization.notes() {
 			session.Note(note)
 		}
+		if p.crowded != "" {
+			session.Note(p.crowded)
+		}
 		err := t.show(ctx, session, session)
 		if err == nil && ctx.Err() == nil && len(next) > 0 {
 			session.Close()

@@ -142,6 +142,12 @@ func Clauses(s string, w int, mark rune) string {
 	if end < prefix(s, w/3) {
 		return Truncate(s, w, mark)
 	}
+	if open := strings.LastIndexByte(s[:end], '('); open >= 0 && strings.Count(s[:end], "(") > strings.Count(s[:end], ")") { // of several things in brackets
+		if closed := s[:end] + string(mark) + ")"; mark != 0 && Width(closed) <= w {
+			return closed
+		}
+		return Truncate(s, w, mark)
+	}
 	return s[:end]
 }
 

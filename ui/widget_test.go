@@ -277,6 +277,11 @@ func TestClauses(t *testing.T) {
 			t.Errorf("in %d cells: %q, want %q", c.w, got, c.want)
 		}
 	}
+	for w, want := range map[int]string{40: "random (ids 0 to 999, mask 0 to 1)", 30: "random (ids 0 to 999…)", 22: "random (ids 0 to 999…)", 21: "random (ids 0 to 999…", 18: "random (ids 0 to …"} {
+		if got := Clauses("random (ids 0 to 999, mask 0 to 1)", w, '…'); got != want {
+			t.Errorf("in %d cells: %q, want %q", w, got, want)
+		}
+	}
 }
 
 // TestChartTop: an axis ends where it is asked to, a value above is marked there, and a single value has one label, not an axis

@@ -126,15 +126,14 @@ func groupLine(g *ui.Glyphs, group []site) detailLine {
 // siteLine tells of a rewrite that was done, or of one that was not, with the reason.
 func siteLine(g *graphs, s *site) detailLine {
 	line, marks := detailLine{site: s}, g.look().Glyphs
-	layers := words.JoinLayers(s.layers)
+	layers, pass := words.JoinLayers(s.layers), ""
+	if !g.state.ofPass && s.pass < len(g.snap().Passes.Steps) { // else the title names it, or it is the plan's
+		pass = fmt.Sprintf(" pass %d", s.pass+1)
+	}
 	switch s.reason {
 	case "":
 		line.Mark, line.Style = marks.Good, ui.Good
-		pass := " "
-		if !g.state.ofPass && s.pass < len(g.snap().Passes.Steps) { // else the title names it, or it is the plan's
-			pass = fmt.Sprintf(" pass %d ", s.pass+1)
-		}
-		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass, Style: ui.Muted}, {Text: layers, Name: true}}
+		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass + " ", Style: ui.Muted}, {Text: layers, Name: true}}
 		if s.into != "" && s.into != strings.Join(s.layers, report.MemberSeparator) {
 			line.Spans = append(line.Spans, ui.Span{Text: into, Style: ui.Muted}, ui.Span{Text: words.ShortName(s.into), Style: ui.Muted, Name: true})
 		}
@@ -149,7 +148,7 @@ func siteLine(g *graphs, s *site) detailLine {
 		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " off ", Style: ui.Warn}, {Text: layers, Name: true}, {Text: ", " + s.detail, Style: ui.Muted}}
 	default:
 		line.Mark, line.Style = marks.Bad, ui.Warn
-		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " rejected: ", Style: ui.Muted}, {Text: s.reason, Style: ui.Warn}, {Text: " " + layers, Name: true}}
+		line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass + " rejected: ", Style: ui.Muted}, {Text: s.reason, Style: ui.Warn}, {Text: " " + layers, Name: true}}
 		if s.detail != "" {
 			line.Spans = append(line.Spans, ui.Span{Text: ", " + s.detail, Style: ui.Muted})
 		}

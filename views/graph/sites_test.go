@@ -68,3 +68,23 @@ func TestManySites(t *testing.T) {
 		t.Errorf("%d lines, and %d folded again", folded, n)
 	}
 }
+
+// TestRejectedByPass: that a pass rejects what another rejects, too, is told apart.
+func TestRejectedByPass(t *testing.T) {
+	snap := &report.Snapshot{Passes: &report.Passes{Steps: make([]report.PassStep, 9)}}
+	g := newGraphs(ui.NewLook(ui.Options{}), &panetest.Desk{})
+	g.state.in.Snap = snap
+	text := func() (s string) {
+		for _, span := range siteLine(g, &site{rule: "fuse-sum", reason: "no gain", pass: 4, layers: []string{"conv"}}).Spans {
+			s += span.Text
+		}
+		return s
+	}
+	if got, want := text(), "fuse-sum pass 5 rejected: no gain conv"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	g.state.ofPass = true
+	if got, want := text(), "fuse-sum rejected: no gain conv"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
