@@ -156,3 +156,34 @@ func TestMeasuredInRounds(t *testing.T) {
 		t.Errorf("times of other kernels: %q", rows)
 	}
 }
+
+// stepsOf is a recording of these states.
+type stepsOf []report.Step
+
+func (s stepsOf) Steps() []report.Step { return s }
+
+// TestRecordedRounds: what a recording has behind a state, of rounds side by side, is what that state is compared by.
+func TestRecordedRounds(t *testing.T) {
+	fp32, int8 := config.Config{Precision: config.FP32}, config.Config{Precision: config.INT8, Calibrator: "mse"}
+	median := 400 * time.Microsecond
+	shown := *panetest.Fixture(t)
+	shown.Replay = "a.trtui"
+	read := func(_, state string) (*report.Snapshot, error) {
+		s := *panetest.Fixture(t)
+		s.Config = int8
+		if state != "2" {
+			t.Errorf("reads state %s", state)
+		}
+		return &s, nil
+	}
+	steps := stepsOf{{Config: fp32, Settled: true}, {Config: int8, Settled: true}}
+	beside := &report.Beside{Config: fp32, Speed: report.NewSpeed(2, 1.9, 2.1, true)}
+	one := recordedTrial(report.RecordedConfig{Config: int8, Settled: true, Median: &median, Timings: &report.Timings{EndToEnd: report.Latency{Median: median}, Beside: beside}})
+	m, ok := ReaderOf(steps, read, func() *report.Snapshot { return &shown })(&one)
+	if !ok {
+		t.Fatal("nothing to compare")
+	}
+	if s, err := m.Read(); err != nil || s.Timings.Beside != beside || panetest.Fixture(t).Timings.Beside != nil {
+		t.Errorf("compared by %+v, %v", s.Timings.Beside, err)
+	}
+}
