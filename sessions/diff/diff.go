@@ -295,10 +295,23 @@ func notes(d *report.Diff) (list []string) {
 	if d.Unsettled() && !(a.Estimated && b.Estimated) {
 		list = append(list, fmt.Sprintf("the latencies differ, and no single layer is told from noise in %d rounds: longer recordings would settle layers", d.Rounds))
 	}
+	if sure := sureChange(d.Groups); d.EndToEnd.Noise() && float64(abs(sure)) > (report.LeastRatio-1)*float64(d.EndToEnd.A) {
+		list = append(list, fmt.Sprintf("layers that differ make %s in all, and the latencies vary by more than that: longer recordings, side by side, would settle them", report.Duration(abs(sure))))
+	}
 	if !slices.ContainsFunc(d.Groups, func(c report.LayerChange) bool { return len(c.A) > 0 && len(c.B) > 0 }) && len(d.Groups) > 0 {
 		list = append(list, "no layer of one side computes a source layer of the other")
 	}
 	return list
+}
+
+// sureChange sums the changes up that are more than noise.
+func sureChange(groups []report.LayerChange) (sum time.Duration) {
+	for i := range groups {
+		if groups[i].Significant {
+			sum += groups[i].Delta
+		}
+	}
+	return sum
 }
 
 // roundsOf returns how many rounds the times of layers are known of.

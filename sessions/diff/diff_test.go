@@ -172,4 +172,8 @@ func TestOfUnsettled(t *testing.T) {
 	if d := of(); d.Unsettled() || len(d.Notes) != 0 {
 		t.Errorf("%q", d.Notes)
 	}
+	a.Timings.MedianLow, a.Timings.MedianHigh = 800*us, 1300*us // the other way about: layers differ, and the whole is noise
+	if d := of(); len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "layers that differ make 50 µs in all, and the latencies vary by more") {
+		t.Errorf("%q", d.Notes)
+	}
 }
