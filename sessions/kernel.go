@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/sessions/config"
@@ -62,7 +63,7 @@ func explain(ctx context.Context, s *stages.Stages, cfg config.Config, layer, ta
 func kernelReport(p *run.Plan, i int, e kernels.Explanation) *report.Kernel {
 	st, w := p.Steps[i], p.Work()[i]
 	r := &report.Kernel{
-		Layer: st.Name, Op: st.Layer.Op.Name, Tactic: st.Tactic, Timed: st.Timed, Time: st.Time, Language: e.Language, Compiler: e.Compiler, Text: e.Text,
+		Layer: st.Name, Op: graph.OpName(st.Layer), Tactic: st.Tactic, Timed: st.Timed, Time: st.Time, Language: e.Language, Compiler: e.Compiler, Text: e.Text,
 		FLOPs: w.FLOPs, Bytes: w.Bytes,
 	}
 	for _, n := range e.Launches {

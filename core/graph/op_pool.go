@@ -54,6 +54,14 @@ var AveragePool = &Op{
 	Export: exportPool,
 }
 
+// OpName names what a layer does as its model has it: a pooling over all elements of a plane is an op of its own there.
+func OpName(l *Layer) string {
+	if a, ok := l.Attrs.(PoolAttrs); ok && a.Global {
+		return "Global" + l.Op.Name
+	}
+	return l.Op.Name
+}
+
 // isUnit reports whether a pooling looks at one element at a time, all of them in turn.
 func (a PoolAttrs) isUnit() bool {
 	other := func(list []int, v int) bool { return slices.ContainsFunc(list, func(e int) bool { return e != v }) }

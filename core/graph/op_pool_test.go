@@ -34,3 +34,16 @@ func TestAveragePaddingAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestOpName: a pooling over whole planes is named as in a model.
+func TestOpName(t *testing.T) {
+	for want, l := range map[string]*Layer{
+		"GlobalAveragePool": {Op: AveragePool, Attrs: PoolAttrs{Global: true}},
+		"MaxPool":           {Op: MaxPool, Attrs: PoolAttrs{Kernel: []int{2, 2}}},
+		"Relu":              {Op: &Op{Name: "Relu"}},
+	} {
+		if got := OpName(l); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

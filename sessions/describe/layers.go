@@ -30,7 +30,7 @@ func layerInfos(n *graph.Network, env map[string]int) []report.Layer {
 
 func layerInfo(l *graph.Layer, env map[string]int) report.Layer {
 	info := report.Layer{
-		Name: l.Name, Op: l.Op.Name, Attrs: graph.FormatAttrs(l.Attrs), From: l.From,
+		Name: l.Name, Op: graph.OpName(l), Attrs: graph.FormatAttrs(l.Attrs), From: l.From,
 		Precision: PrecisionOf(l), Text: l.String(),
 	}
 	if u := l.Unsupported(); u != nil {

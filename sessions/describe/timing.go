@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/model"
@@ -83,7 +84,7 @@ func (t *Times) addInside(list []run.Inside) {
 func (t *Times) insideOf(step string) (list []report.InsideTiming) {
 	for _, x := range t.inside {
 		if x.Of == step && x.samples > 0 {
-			list = append(list, report.InsideTiming{Name: x.Step.Name, Op: x.Step.Layer.Op.Name, Precision: PrecisionOf(x.Step.Layer), Tactic: x.Step.Tactic,
+			list = append(list, report.InsideTiming{Name: x.Step.Name, Op: graph.OpName(x.Step.Layer), Precision: PrecisionOf(x.Step.Layer), Tactic: x.Step.Tactic,
 				Runs: float64(x.Runs) / float64(x.samples), Mean: x.Time / time.Duration(x.samples)})
 		}
 	}
@@ -182,7 +183,7 @@ func (t *Times) Report(live, estimated bool) *report.Timings {
 	}
 	for i, st := range t.plan.Steps {
 		lt := report.LayerTiming{
-			Name: st.Name, Op: st.Layer.Op.Name, Precision: PrecisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
+			Name: st.Name, Op: graph.OpName(st.Layer), Precision: PrecisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
 			Reformat: st.Reformat, Origin: st.Origin, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
 			FLOPs: t.work[i].FLOPs, Bytes: t.work[i].Bytes,
 		}

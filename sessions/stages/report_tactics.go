@@ -3,6 +3,7 @@ package stages
 import (
 	"cmp"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/describe"
@@ -24,7 +25,7 @@ func (t *tuning) Report(cfg config.Config, cacheError error, p *run.Plan) *repor
 		if st.Reformat {
 			continue
 		}
-		lt := report.LayerTactics{Layer: st.Name, Op: st.Layer.Op.Name, Chosen: st.Tactic}
+		lt := report.LayerTactics{Layer: st.Name, Op: graph.OpName(st.Layer), Chosen: st.Tactic}
 		fastest := st.Time
 		priced := func(c run.Candidate) bool {
 			return c.Timed || estimated && c.Reason == choices.Reason(st.Name, c.Tactic)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
@@ -105,7 +106,7 @@ func layerReport(p *run.Plan, acc, local []stepErrors, c *causes, r *report.Accu
 			continue
 		}
 		e := report.LayerError{
-			Name: step.Name, Op: step.Layer.Op.Name, Precision: describe.PrecisionOf(step.Layer), From: step.From,
+			Name: step.Name, Op: graph.OpName(step.Layer), Precision: describe.PrecisionOf(step.Layer), From: step.From,
 			Tensor: step.Layer.Outputs[0].Name, Accumulated: acc[i].errors(), Local: local[i].errors(), Cause: c.report(i, noise, at),
 			AccumulatedMap: acc[i].where.report(), LocalMap: local[i].where.report(),
 		}

@@ -91,7 +91,7 @@ func newLedger(n *graph.Network) Ledger {
 				continue
 			}
 			seen[name] = true
-			e := Entry{Layer: name, Op: l.Op.Name, Class: l.Op.Class, Into: l.Name}
+			e := Entry{Layer: name, Op: graph.OpName(l), Class: l.Op.Class, Into: l.Name}
 			if len(l.From) > 1 {
 				e.Fate = Fused
 			}
