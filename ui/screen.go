@@ -268,8 +268,8 @@ func titleTexts(v View, w int, mark rune) (title, note string, style Style) {
 	if n, ok := v.(Noter); ok {
 		note, style = n.Note()
 	}
-	n, ok := v.(Named)
-	if !ok || n.Named() == "" {
+	name := NameOf(v)
+	if name == "" {
 		return title, note, style
 	}
 	gaps := titleGaps
@@ -277,7 +277,7 @@ func titleTexts(v View, w int, mark rune) (title, note string, style Style) {
 		gaps = 3
 	}
 	const least = 12 // cells of a name
-	if name := n.Named(); Width(title)+Width(note)+gaps > w {
+	if Width(title)+Width(note)+gaps > w {
 		room := max(Width(name)+w-Width(title)-Width(note)-gaps, least)
 		short := Name(name, room, mark)
 		title, note = strings.Replace(title, name, short, 1), strings.Replace(note, name, short, 1)

@@ -29,6 +29,14 @@ type Named interface {
 	Named() string // "" where there is none
 }
 
+// NameOf returns the name in a view's title or note, "" where it has none: for views that show one of several.
+func NameOf(v View) string {
+	if n, ok := v.(Named); ok {
+		return n.Named()
+	}
+	return ""
+}
+
 // A Versioned view is rendered again only if its version, size, focus or look
 // changed. Other views are rendered again after every message they get.
 type Versioned interface {

@@ -30,7 +30,7 @@ func TestWeightsSide(t *testing.T) {
 	}
 	b.wants(fmt.Sprintf("channel %d: amax %s, scale ", best, ui.Number(float64(w.Amax[best]))))
 	b.press("v") // the fused layer's last source layer gives the tensor that the engine keeps
-	b.wants("Values of block1/relu/Relu_output_0")
+	b.wants("Values of b")
 
 	old := *snap
 	calibration := *snap.Calibration

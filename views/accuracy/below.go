@@ -24,6 +24,9 @@ func (v *errorView) shown() noted {
 
 func (v *errorView) Title() string { return v.shown().Title() }
 
+// Named implements ui.Named.
+func (v *errorView) Named() string { return ui.NameOf(v.shown()) }
+
 func (v *errorView) Note() (string, ui.Style) { return v.shown().Note() }
 
 func (v *errorView) Keys() []ui.Key { return v.of.below() }

@@ -42,6 +42,9 @@ func (v *layersView) view() noted { return v.views[v.shown] }
 
 func (v *layersView) Title() string { return v.view().Title() }
 
+// Named implements ui.Named.
+func (v *layersView) Named() string { return ui.NameOf(v.view()) }
+
 func (v *layersView) Note() (string, ui.Style) { return v.view().Note() }
 
 func (v *layersView) Render(w, h int) string { return v.view().Render(w, h) }

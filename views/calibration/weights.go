@@ -28,6 +28,9 @@ func (v *sideView) shown() ui.View {
 
 func (v *sideView) Title() string { return v.shown().Title() }
 
+// Named implements ui.Named.
+func (v *sideView) Named() string { return ui.NameOf(v.shown()) }
+
 func (v *sideView) Note() (string, ui.Style) { return v.shown().(ui.Noter).Note() }
 
 func (v *sideView) Keys() []ui.Key {

@@ -31,6 +31,9 @@ func (v *layersPane) side() interface {
 
 func (v *layersPane) Title() string { return v.side().Title() }
 
+// Named implements ui.Named.
+func (v *layersPane) Named() string { return ui.NameOf(v.side()) }
+
 func (v *layersPane) Note() (string, ui.Style) { return v.side().Note() }
 
 func (v *layersPane) Keys() []ui.Key {
