@@ -90,6 +90,7 @@ func TestNamesTogether(t *testing.T) {
 		{[]string{"/block2/second/norm/Normalization", "/block2/shortcut/norm/Normalization", "/block3/Add", "/block3/Relu"}, 22, []string{"/b2/second…", "/b2/shortcut…", "/block3/Add", "/block3/Relu"}},
 		{[]string{"/encoder/layer.1/Add + /encoder/layer.1/MatMul", "/encoder/layer.2/Add + /encoder/layer.2/MatMul"}, 28, []string{"layer.1/Add + layer.1/MatMul", "layer.2/Add + layer.2/MatMul"}},
 		{[]string{"alike_alike_alike_one_of_all_of_these", "alike_alike_alike_two_of_all_of_these", "something else", "another"}, 9, []string{"…one…", "…two…", "some…else", "another"}},
+		{[]string{"excite/pool/GlobalAveragePool", "head/pool/GlobalAveragePool", "excite/Mul", "stem/Conv", "head/Conv"}, 24, []string{"exc/p/GlobalAveragePool", "head/p/GlobalAveragePool", "excite/Mul", "stem/Conv", "head/Conv"}},
 		{[]string{"one name alone", "one name alone"}, 9, []string{"one …lone", "one …lone"}},
 	} {
 		names := NewNames(c.names)

@@ -155,6 +155,7 @@ func (n *Names) tell(alike []string, out map[string]string) {
 		mark = string(n.mark)
 	}
 	word := strings.LastIndexFunc(alike[0][:head], isBetween) + 1
+	letters := threeLettersTell(alike, separator, at)
 	for _, name := range alike {
 		parts := strings.Split(name, separator)
 		if at+1 >= len(parts) {
@@ -170,7 +171,12 @@ func (n *Names) tell(alike []string, out map[string]string) {
 				parts[k] = abbreviate(parts[k], 1)
 			}
 		}
-		s := strings.Join(parts, separator)
+		s, part := strings.Join(parts, separator), parts[at]
+		if letters && Width(s) > n.w {
+			parts[at] = abbreviate(part, 3)
+			s = strings.Join(parts, separator)
+			parts[at] = part
+		}
 		if Width(s) > n.w {
 			s = strings.Join(parts[:at+1], separator) + mark
 		}
@@ -179,6 +185,17 @@ func (n *Names) tell(alike []string, out map[string]string) {
 		}
 		out[name] = Middle(s, n.w, n.mark)
 	}
+}
+
+// threeLettersTell reports whether names differ in three letters of a part that is not their last.
+func threeLettersTell(names []string, separator string, at int) bool {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if parts := strings.Split(name, separator); at+1 < len(parts) {
+			seen[abbreviate(parts[at], 3)] = true
+		}
+	}
+	return len(seen) == len(names)
 }
 
 // isBetween reports whether a rune separates the words of names.
