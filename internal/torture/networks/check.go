@@ -144,7 +144,8 @@ func (c *check) senseless(why error) *Failure {
 	return nil
 }
 
-// dropped reports whether the layer that an error names is in nothing that an engine runs.
+// dropped reports whether the layer that an error names is in nothing that an engine runs: no layer of the optimised network is made of
+// it, or one whose elements nobody reads, since what follows from extents is known without them.
 func (c *check) dropped(why error) bool {
 	b, err := c.bench.backend(c.setup)
 	if err != nil {
@@ -154,8 +155,15 @@ func (c *check) dropped(why error) bool {
 	if err != nil {
 		return false
 	}
+	unread := map[*graph.Layer]bool{}
+	for _, l := range slices.Backward(o.Network.Layers) {
+		unread[l] = len(l.Bodies()) == 0 && !slices.ContainsFunc(l.Outputs, func(t *graph.Tensor) bool {
+			reads := func(u *graph.Layer) bool { return !unread[u] && (t.Value == nil || len(u.Bodies()) > 0) }
+			return o.Network.IsOutput(t) || slices.ContainsFunc(t.Users, reads)
+		})
+	}
 	return !slices.ContainsFunc(o.Network.Layers, func(l *graph.Layer) bool {
-		return slices.ContainsFunc(append(slices.Clone(l.From), l.Name), func(name string) bool { return strings.HasPrefix(why.Error(), "layer "+name+" (") })
+		return !unread[l] && slices.ContainsFunc(append(slices.Clone(l.From), l.Name), func(name string) bool { return strings.HasPrefix(why.Error(), "layer "+name+" (") })
 	})
 }
 
