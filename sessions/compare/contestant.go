@@ -39,6 +39,14 @@ func NewContestant(name string, results []*graph.Tensor, progress func(report.Pr
 	return &Contestant{name: name, results: results, progress: progress, stats: make([]outputStats, len(results))}
 }
 
+// said is its name in errors: what came from elsewhere says from where.
+func (c *Contestant) said() string {
+	if c.Outside != nil {
+		return c.name + " (" + c.Device.Device + ")"
+	}
+	return c.name
+}
+
 // observed is what a layer gave.
 type observed struct {
 	tensor *graph.Tensor

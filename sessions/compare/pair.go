@@ -46,7 +46,7 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 		}
 		d.between(p.how, [2]numeric.DataType{a.Type, b.Type}, a.Type.IsFloat(), p.how.own(t.Name), explained)
 		if err := d.add(batch.first, batch.Axis(t.Dims), a, b, ref); err != nil {
-			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.name, p.second.name, err)
+			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.said(), p.second.said(), err)
 		}
 	}
 	if p.first.Outside != nil { // nobody knows its layers
