@@ -80,7 +80,7 @@ func recogniseAttention(r *pass.Rewrite, l *graph.Layer) bool {
 		return c.Miss(pass.WrongAttribute, "the weights of the sinks %s have values", a.sinks.joined.Inputs[1].Name)
 	case a.fault != "":
 		return c.Miss(pass.WrongAttribute, "%s", a.fault)
-	case !keepsMatrices(a.beside(l.Inputs[0].Dims), a.scores.Outputs[0].Dims):
+	case a.reshaped != nil && !keepsMatrices(a.beside(l.Inputs[0].Dims), a.scores.Outputs[0].Dims):
 		return c.Miss(pass.WrongAttribute, "the scores are reshaped before the softmax, by %s", a.reshaped.Name)
 	case !a.scalesRows():
 		return c.Miss(pass.WrongAttribute, "the scores are scaled row by row in another shape, by %s", a.factors[0].Name)
