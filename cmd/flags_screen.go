@@ -24,7 +24,7 @@ type screenFlags struct {
 	look     ui.Options
 	keysFile string
 	keys     *ui.Keymap
-	commands []views.Subcommand // that the palette finds
+	commands func(unflagged) []views.Subcommand // that the palette finds; see callOf
 }
 
 // registerScreen adds the flags and returns their names.

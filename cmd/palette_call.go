@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,22 +8,25 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // callOf returns how a command is called on what the workbench shows, without its name: the file, what must be given besides as the
-// usage has it, and the flags that both the workbench was started with and the command knows, as the configuration at hand is.
-func callOf(c, workbench *cobra.Command) func(file string, s *report.Snapshot) string {
-	return func(file string, s *report.Snapshot) string {
+// usage has it, the flags that the workbench was started with and the command knows, and those that say the configuration at hand;
+// lost is what of it no flag says. start is what the command has without the latter.
+func callOf(c, workbench *cobra.Command, start unflagged) func(file string, s *report.Snapshot) (call string, lost []string) {
+	return func(file string, s *report.Snapshot) (string, []string) {
 		words := usageWords(c.Use, file)
-		if s.Replay == "" && file != "" {
-			words = append(words, givenFlags(c, workbench)...)
-			if s.Model == nil || s.Model.Kind != "engine" {
-				words = append(words, configWords(c, s.Config)...)
-			}
+		if s.Replay != "" || s.Model == nil || s.Model.Viewed != "" {
+			return strings.Join(words, " "), nil
 		}
-		return strings.Join(words, " ")
+		words = append(words, givenFlags(c, workbench)...)
+		if s.Model.Requantized && c.Flags().Lookup("requantize") != nil {
+			words = append(words, "--requantize")
+		}
+		w := start.configWords(c, s.Config, pane.OwnRanges(s))
+		return strings.Join(append(words, w.words...), " "), w.lost
 	}
 }
 
@@ -57,8 +58,12 @@ func usageWords(usage, file string) []string {
 	return words
 }
 
-// byConfiguration are the flags that say what configurations say, which change in the workbench.
-var byConfiguration = []string{"precision", "calibrator", "batch", "weights", "layer-precisions", "disable", "tactic", "forbid-tactic"}
+// byConfiguration are the flags that say what configurations say, which change in the workbench, and what a workbench shows of a model.
+var byConfiguration = []string{
+	"precision", "layer-precisions", "precision-constraints", "weights", "calibrator", "activations", "weight-scales", "weight-ranges", "keep", "range",
+	"equalization", "rounding", "bias-correction", "batch", "shapes", "minShapes", "optShapes", "maxShapes", "profile", "config", "state", "rules",
+	"disable", "passes-until", "tactic", "forbid-tactic", "requantize",
+}
 
 // givenFlags returns the flags that the workbench was started with and a command knows.
 func givenFlags(c, workbench *cobra.Command) (words []string) {
@@ -81,38 +86,5 @@ func givenFlags(c, workbench *cobra.Command) (words []string) {
 			words = append(words, name, shellWord(f.Value.String()))
 		}
 	})
-	return words
-}
-
-// configWords returns the flags by which a command has a configuration, as far as it knows them.
-func configWords(c *cobra.Command, cfg config.Config) (words []string) {
-	add := func(name, value string) {
-		if c.Flags().Lookup(name) != nil && value != "" {
-			words = append(words, "--"+name, shellWord(value))
-		}
-	}
-	if c.Flags().Lookup("precision") == nil && c.Flags().Lookup(string(cfg.Precision)) != nil { // as trtexec has it
-		words = append(words, "--"+string(cfg.Precision))
-	}
-	add("precision", string(cfg.Precision))
-	if cfg.Precision == config.INT8 {
-		add("calibrator", cfg.Calibrator)
-	}
-	if cfg.Batch > 1 {
-		add("batch", fmt.Sprint(cfg.Batch))
-	}
-	add("weights", cfg.Weights)
-	add("layer-precisions", strings.Join(cfg.LayerPrecisions, ","))
-	for _, rule := range cfg.Disable {
-		add("disable", rule)
-	}
-	for _, layer := range slices.Sorted(maps.Keys(cfg.Pin)) {
-		add("tactic", layer+"="+cfg.Pin[layer])
-	}
-	for _, layer := range slices.Sorted(maps.Keys(cfg.Forbid)) {
-		for _, tactic := range cfg.Forbid[layer] {
-			add("forbid-tactic", strings.TrimPrefix(layer+"="+tactic, "="))
-		}
-	}
 	return words
 }

@@ -12,7 +12,7 @@ import (
 
 // TestPaletteCommands: the palette has every command that does something, by its name and by the words that people use.
 func TestPaletteCommands(t *testing.T) {
-	list := paletteCommands(rootCommand(tables{backends: backends}))
+	list := paletteCommands(rootCommand(tables{backends: backends}), unflagged{})
 	for word, want := range map[string]string{
 		"lint": "trtui lint", "reduce": "trtui debug reduce", "html": "trtui export html", "pareto": "trtui pareto", "slower": "trtui diff",
 		"sweep": "trtui bench", "threshold": "trtui calibrate", "constraints": "trtui tune-precision", "trtexec": "trtui exec",
@@ -36,7 +36,7 @@ func TestPaletteCalls(t *testing.T) {
 	if err := root.ParseFlags(strings.Fields("--data d.npz --scale 0.5 --threads 1 --precision fp16 --disable fuse-pad --ascii")); err != nil {
 		t.Fatal(err)
 	}
-	list := paletteCommands(root)
+	list := paletteCommands(root, unflagged{config: config.Default()})
 	cfg := config.Config{Precision: config.INT8, Calibrator: "percentile:99.9", Batch: 1, Pin: map[string]string{"conv 1": "t"}}
 	live := &report.Snapshot{Config: cfg, Model: &report.Model{Path: "m.onnx"}}
 	for _, c := range []struct {
@@ -53,7 +53,7 @@ func TestPaletteCalls(t *testing.T) {
 		{"trtui version", "m.onnx", live, ""},
 	} {
 		i := slices.IndexFunc(list, func(s views.Subcommand) bool { return s.Line == c.line })
-		if got := list[i].Call(c.file, c.snap); got != c.want && !(strings.HasPrefix(got, c.want) && strings.ContainsAny(c.want, "LB") && c.line != "trtui export") {
+		if got, _ := list[i].Call(c.file, c.snap); got != c.want && !(strings.HasPrefix(got, c.want) && strings.ContainsAny(c.want, "LB") && c.line != "trtui export") {
 			t.Errorf("%s: %q, want %q", c.line, got, c.want)
 		}
 	}

@@ -36,7 +36,7 @@ func replayCommand(tables) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.look.ASCII = asked(c, "ascii")
-			f.commands = paletteCommands(c.Root())
+			f.commands = paletteOf(c.Root())
 			return f.replay(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args[0])
 		},
 	}
@@ -81,7 +81,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout, stderr io.Writer, path
 			r.Seek(state)
 			ctx, stop := guardTerminal(ctx)
 			defer stop()
-			return orSignalled(ctx, terminal{look: look, keys: f.keys, commands: f.commands, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r), tourSeen: f.tour.seen(), compared: f.compared}.show(ctx, r, nil))
+			return orSignalled(ctx, terminal{look: look, keys: f.keys, commands: f.commands(unflagged{}), recordings: filepath.Dir(r.Path()), configs: replayConfigs(r), tourSeen: f.tour.seen(), compared: f.compared}.show(ctx, r, nil))
 		}
 	}
 	if f.format == "json" {

@@ -115,7 +115,7 @@ func (f *workbenchFlags) view(cmd *cobra.Command, paths []string) error {
 	}
 	ctx, stop := guardTerminal(cmd.Context())
 	defer stop()
-	return orSignalled(ctx, terminal{look: look, keys: f.keys, commands: f.commands, recordings: f.recording, configs: saver(paths[0]), tourSeen: f.tour.seen(), compared: f.compared}.show(ctx, exchange.NewStill(snap), nil))
+	return orSignalled(ctx, terminal{look: look, keys: f.keys, commands: f.commands(unflagged{}), recordings: f.recording, configs: saver(paths[0]), tourSeen: f.tour.seen(), compared: f.compared}.show(ctx, exchange.NewStill(snap), nil))
 }
 
 func inspectLayersCommand() *cobra.Command {

@@ -64,7 +64,7 @@ func workbench(root *cobra.Command, t tables) {
 	flags.StringVar(&f.recording, "recordings", ".", "`FOLDER` of recordings")
 	under(root, screenHeading, append(names, "recordings")...)
 	root.RunE = func(cmd *cobra.Command, args []string) error {
-		f.commands = paletteCommands(cmd.Root())
+		f.commands = paletteOf(cmd.Root())
 		return f.show(cmd, args)
 	}
 }
@@ -196,7 +196,7 @@ func (f *workbenchFlags) showFiles(cmd *cobra.Command, files []string, x operand
 		p.close()
 		return err
 	}
-	return orSignalled(ctx, f.screen(ctx, p, cfg, x.path, terminal{look: look, keys: f.keys, commands: f.commands, recordings: f.recording, configs: saver(x.path), tourSeen: f.tour.seen(), compared: f.compared}))
+	return orSignalled(ctx, f.screen(ctx, p, cfg, x.path, terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(x.path), tourSeen: f.tour.seen(), compared: f.compared}))
 }
 
 // screen shows sessions on a model, one after the other: the next where its file changed and a person asks for the new one. It
@@ -229,8 +229,12 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 		t.reload = func(cfg config.Config) error { return open(cfg, false) }
 		t.requantise = func(cfg config.Config) error { return open(cfg, true) }
 	}
+	began := cfg
 	for {
 		f.speak(p)
+		if f.commands != nil {
+			t.commands = f.commands(f.unflaggedOn(p.model, began))
+		}
 		session := sessions.Open(p.model, p.work, cfg)
 		for _, note := range f.config.quantization.notes() {
 			session.Note(note)

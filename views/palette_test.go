@@ -41,15 +41,19 @@ func TestPaletteWords(t *testing.T) {
 	b.size(120, 40)
 	b.press(":", "h", "t", "m", "l", "enter")
 	b.wants("copied, for a shell: trtui export")
+	b.press(":", "e", "v", "a", "l", "enter")
+	b.wants("copied, but no flag says no --disable, which W's file for --config does")
 }
 
 // subcommands shows the workbench anew with some of the program's commands in the palette.
 func (b *bench) subcommands(snap *report.Snapshot) {
 	b.t.Helper()
-	call := func(file string, s *report.Snapshot) string { return file }
+	call := func(file string, s *report.Snapshot) (string, []string) { return file, nil }
+	lossy := func(file string, s *report.Snapshot) (string, []string) { return file, []string{"no --disable"} }
 	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Hint: hinted, Now: b.clock, After: b.after, Subcommands: []Subcommand{
 		{"trtui lint", "find what is worth changing", []string{"lint"}, call},
 		{"trtui export", "write for other tools", []string{"export", "html", "csv"}, call},
+		{"trtui eval", "measure the accuracy", []string{"eval"}, lossy},
 		{"trtui debug reduce", "make a model small", []string{"debug", "reduce"}, call},
 	}})
 	if err != nil {
