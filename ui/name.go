@@ -20,6 +20,9 @@ func Name(s string, w int, mark rune) string {
 	if names := strings.Split(s, NamesJoint); len(names) > 1 {
 		return Middle(abbreviateAll(names, w), w, mark)
 	}
+	if before, path, after := wordsAround(s); before != "" {
+		return withinWords(before, path, after, w, mark, func(w int) string { return Name(path, w, mark) })
+	}
 	separator := separatorOf(s)
 	whole := withoutRepeats(strings.Split(s, separator))
 	s = strings.Join(whole, separator)
@@ -40,6 +43,42 @@ func Name(s string, w int, mark rune) string {
 		return string(mark) + Middle(tail, w-Width(string(mark)), mark)
 	}
 	return Middle(s, w, mark)
+}
+
+// wordsAround takes a name apart that is a path with words before it, and perhaps behind it: "Reformat stem/Conv to nhwc". before is
+// empty where there are none, or several names are written in one.
+func wordsAround(s string) (before, path, after string) {
+	separator := separatorOf(s)
+	first, last := strings.Index(s, separator), strings.LastIndex(s, separator)
+	if first < 0 || strings.Contains(s, NamesJoint) {
+		return "", s, ""
+	}
+	from, to := strings.LastIndexByte(s[:first], ' ')+1, len(s)
+	if i := strings.IndexByte(s[last:], ' '); i >= 0 {
+		to = last + i
+	}
+	if from == 0 || from >= to {
+		return "", s, ""
+	}
+	return s[:from], s[from:to], s[to:]
+}
+
+// withinWords shortens a path with words around it to w cells in all: short does the path. Of the words before it three letters stay,
+// where the path is not whole otherwise, and mark stands for the middle of all where little of the path would be left.
+func withinWords(before, path, after string, w int, mark rune, short func(w int) string) string {
+	const least = 8 // cells of a path that say something
+	room := w - Width(after)
+	if Width(before)+Width(path) > room {
+		words := strings.Fields(before)
+		for i, word := range words {
+			words[i] = abbreviate(word, 3)
+		}
+		before = strings.Join(words, " ") + " "
+	}
+	if room -= Width(before); room < min(least, Width(path)) {
+		return Middle(before+path+after, w, mark)
+	}
+	return before + short(room) + after
 }
 
 // NamesJoint stands between names that are written in one.

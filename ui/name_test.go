@@ -30,6 +30,10 @@ func TestName(t *testing.T) {
 		{"/blocks.0/c2/Conv + Add", 20, "/blo.0/c2/Conv + Add"},
 		{"/encoder/layer.1/Add + /encoder/layer.1/MatMul", 32, "/e/lay.1/Add + /enc/lay.1/MatMul"},
 		{"/encoder/layer.1/Add + /encoder/layer.1/MatMul", 16, "/e/l.1/A…/MatMul"},
+		{"Reformat excite/pool/GlobalAveragePool to linear", 47, "Ref excite/pool/GlobalAveragePool to linear"},
+		{"Reformat excite/pool/GlobalAveragePool to linear", 37, "Ref …poo/GlobalAveragePool to linear"},
+		{"Reformat /layer4/layer4.2/conv2/Conv to nhwc", 32, "Ref /layer4.2/conv2/Conv to nhwc"},
+		{"Reformat /conv2/Conv to nhwc", 6, "Ref…wc"},
 		{"tower", 3, "to…"},
 		{"/héhé/ééé/Conv", 8, "/h/é…onv"},
 		{"", 3, ""},
@@ -84,6 +88,8 @@ func TestNamesTogether(t *testing.T) {
 		want  []string
 	}{
 		{camera, 27, []string{"…s0/r000/b/convolution", "…s0/r001/b/convolution", "…s0/r000/b/activation", "…s0/r001/b/activation", "…s0/r000/b/residual_add", "…s0/r001/b/residual_add", "input_image"}},
+		{append([]string{"Reformat excite/pool/GlobalAveragePool to linear", "Reformat block1/pool/GlobalAveragePool to linear"}, resnet...), 36,
+			append([]string{"Ref e/p/GlobalAveragePool to linear", "Ref b1/p/GlobalAveragePool to linear"}, resnet...)},
 		{resnet, 30, resnet},
 		{resnet, 23, []string{"/conv1/Conv +1", "/layer4.0/conv2/Conv", "/layer4.1/conv1/Conv +1"}},
 		{resnet, 18, []string{"/con1/Conv +1", "/lay4.0/con2/Conv", "…l4.1/con1/Conv +1"}},

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,7 +11,8 @@ import (
 // more than half do not fit, all are abbreviated alike, a few are by themselves, as [Name] does it, and those that would
 // read alike are told by the part in which they differ.
 type Names struct {
-	all        []string
+	all        []string                  // without those that words stand around
+	within     map[string]*Names         // those, by the words: the paths alone
 	head, tail string                    // what all begin with, and more than half of them end in
 	short      map[int]map[string]string // by width
 	w          int                       // at hand
@@ -22,18 +24,38 @@ const mostNames = 1000
 
 // NewNames returns names that are shown in one column. Of more than 1000 each is shortened by itself.
 func NewNames(all []string) *Names {
-	n := &Names{short: make(map[int]map[string]string)}
-	if len(all) <= mostNames {
-		n.all = slices.Compact(slices.Sorted(slices.Values(all)))
+	if len(all) > mostNames {
+		return namesOf(nil, "", "")
 	}
-	if len(n.all) > 1 { // what is said of one name alone tells nothing apart
-		n.head, n.tail = commonHead(n.all), commonTail(n.all)
+	plain, within := []string(nil), make(map[string][]string)
+	for _, name := range all {
+		if before, path, after := wordsAround(name); before != "" {
+			within[before+after] = append(within[before+after], path)
+		} else {
+			plain = append(plain, name)
+		}
+	}
+	head, tail := "", ""
+	paths := slices.Concat(append(slices.Collect(maps.Values(within)), plain)...)
+	if paths = slices.Compact(slices.Sorted(slices.Values(paths))); len(paths) > 1 { // what is said of one name alone tells nothing apart
+		head, tail = commonHead(paths), commonTail(paths)
+	}
+	n := namesOf(plain, head, tail)
+	for words, paths := range within {
+		n.within[words] = namesOf(paths, head, tail)
 	}
 	return n
 }
 
+func namesOf(all []string, head, tail string) *Names {
+	return &Names{all: slices.Compact(slices.Sorted(slices.Values(all))), within: make(map[string]*Names), head: head, tail: tail, short: make(map[int]map[string]string)}
+}
+
 // Short returns a name in at most w cells, cut with mark.
 func (n *Names) Short(name string, w int, mark rune) string {
+	if before, path, after := wordsAround(name); before != "" && n.within[before+after] != nil {
+		return withinWords(before, path, after, w, mark, func(w int) string { return n.within[before+after].Short(path, w, mark) })
+	}
 	if n.short[w] == nil || n.mark != mark {
 		const widths = 8 // enough for lines that are indented
 		if len(n.short) >= widths || n.mark != mark {

@@ -57,9 +57,15 @@ func Plural(n int, noun string) string {
 func Duration(ns float64) string { return ui.Duration(time.Duration(ns)) }
 
 // ShortName names a fused layer by its principal member and the number of the others: fused layers are named after all of
-// their members, the principal first, which no column is wide enough for.
+// their members, the principal first, which no column is wide enough for. A reformat, which is named after its tensor, is named as
+// tensors are.
 func ShortName(name string) string {
 	first, others := report.Principal(name)
+	if strings.HasPrefix(first, "Reformat ") {
+		if tensor, to, ok := strings.Cut(first, " to "); ok {
+			first = TensorName(tensor) + " to " + to
+		}
+	}
 	return first + others
 }
 

@@ -19,3 +19,17 @@ func TestJoinLayers(t *testing.T) {
 		}
 	}
 }
+
+func TestShortName(t *testing.T) {
+	for name, want := range map[string]string{
+		"stem/Conv":               "stem/Conv",
+		"stem/Conv + norm + Relu": "stem/Conv +2",
+		"Reformat /pool/GlobalAveragePool_output_0 to linear": "Reformat /pool/GlobalAveragePool to linear",
+		"Reformat x to nhwc":   "Reformat x to nhwc",
+		"Reformat to_output_0": "Reformat to_output_0",
+	} {
+		if got := ShortName(name); got != want {
+			t.Errorf("%q is short %q, want %q", name, got, want)
+		}
+	}
+}
