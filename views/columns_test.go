@@ -54,6 +54,25 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// TestBesideOthers: where a configuration took another time in rounds beside others, which the table of those tried has, the panes that
+// show its own say both.
+func TestBesideOthers(t *testing.T) {
+	snap := *beside(t)
+	alone := *snap.Timings
+	snap.Timings = &alone
+	alone.EndToEnd.Median = 1234 * time.Microsecond
+	columns := *snap.Columns
+	snap.Columns = &columns
+	columns.Columns[2].Timings = &report.Timings{EndToEnd: report.Latency{Median: 1100 * time.Microsecond, Count: 50}, Layers: alone.Layers, Samples: 50}
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		b := newBench(t, ui.Options{NoColor: true}, &snap)
+		b.size(size[0], size[1])
+		b.wants("latency", "1.23 ms", "in rounds", "2.97 ms")
+		b.press("3")
+		b.wants("end to end 1.23 ms (2.97 ms in rounds")
+	}
+}
+
 // TestColumnsOnDemand asks for precisions side by side, which come when they are measured; the cursor stays on the layer.
 func TestColumnsOnDemand(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))

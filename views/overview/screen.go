@@ -12,7 +12,7 @@ import (
 func Screen(look *ui.Look, d pane.Desk, tried *trials.List, read trials.Reader, marked pane.Marked, more trials.Measure) *ui.Screen {
 	all := report.PartOverview | report.PartTimings
 	views := []ui.View{
-		&summaryView{in: pane.NewInput(look, all)},
+		&summaryView{in: pane.NewInput(look, all), beside: tried.BesideOthers},
 		&slowestView{in: pane.NewInput(look, all)},
 		&compositionView{in: pane.NewInput(look, report.PartOverview|report.PartPasses)},
 		&footprintView{in: pane.NewInput(look, report.PartMemory)},

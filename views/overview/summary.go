@@ -3,6 +3,7 @@ package overview
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,7 +15,10 @@ import (
 )
 
 // summaryView states the numbers that an engine is judged by.
-type summaryView struct{ in pane.Input }
+type summaryView struct {
+	in     pane.Input
+	beside func(*report.Snapshot) time.Duration // its latency in rounds beside others; see trials.List
+}
 
 func (v *summaryView) Title() string { return "Summary" }
 
@@ -34,7 +38,7 @@ func (v *summaryView) Render(w, h int) string {
 			v.in.Wait(c, "latency")
 			return
 		}
-		summaryFacts(v.in.Snap).Draw(c)
+		summaryFacts(v.in.Snap, v.beside(v.in.Snap)).Draw(c)
 	})
 }
 
@@ -66,8 +70,9 @@ func blockedNote(m *report.Model) string {
 	return fmt.Sprintf("%d blocked by unsupported layers", n)
 }
 
-// summaryFacts lists what matters most first, since a small pane shows only the first few.
-func summaryFacts(s *report.Snapshot) ui.Facts {
+// summaryFacts lists what matters most first, since a small pane shows only the first few. beside is the latency in rounds with others
+// where that is another one, and otherwise 0.
+func summaryFacts(s *report.Snapshot, beside time.Duration) ui.Facts {
 	o, t := s.Overview, s.Timings
 	e := t.EndToEnd
 	basis := "median of " + ui.Count(t.Samples)
@@ -81,6 +86,7 @@ func summaryFacts(s *report.Snapshot) ui.Facts {
 	}
 	facts := ui.Facts{
 		{Name: "latency", Value: ui.Duration(e.Median), Style: ui.Bold, Note: basis},
+		{Name: "in rounds", Value: ui.Duration(beside), Note: "beside others, as they are compared"},
 		{Name: "p99", Value: ui.Duration(e.P99), Note: fmt.Sprintf("%s to %s", ui.Duration(e.Min), ui.Duration(e.Max))},
 		{Name: "throughput", Value: ui.Number(o.Throughput) + "/s", Note: throughputNote(o)},
 		{Name: "in layers", Value: ui.Duration(t.InLayers()), Note: gapText(t)},
@@ -109,6 +115,9 @@ func summaryFacts(s *report.Snapshot) ui.Facts {
 	var unknown []string
 	if t.Estimated || e.Count == 0 && t.Summed { // one figure, which does not vary
 		unknown = append(unknown, "p99", "mean", "CV")
+	}
+	if beside == 0 {
+		unknown = append(unknown, "in rounds")
 	}
 	if s.Viewed() != "" {
 		unknown = append(unknown, "built in", "data")

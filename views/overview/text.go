@@ -25,7 +25,7 @@ var (
 // terminal of so many cells, or with width 0 for a file or pipe, where nothing is left out.
 func Text(s *report.Snapshot, width int) string {
 	title := headingStyle.Render(ui.VisibleName(words.Model(s.Model))) + "  " + ui.VisibleName(pane.Label(s)) + mutedStyle.Render("  "+threadsText(s.Device.Backend, s.Device.Threads))
-	blocks := []string{title, boxText(summaryFacts(s), width), slowestText(s, width)}
+	blocks := []string{title, boxText(summaryFacts(s, 0), width), slowestText(s, width)}
 	if s.Memory != nil || s.Viewed() == "" {
 		blocks = append(blocks, footprintText(s))
 	}

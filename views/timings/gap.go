@@ -2,6 +2,7 @@ package timings
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
@@ -15,11 +16,22 @@ const (
 	belowZeroShort = "separate runs" // where there is no room
 )
 
-// drawGap states what of the latency from end to end is spent in layers, as a line and as a bar.
-func drawGap(c *ui.Canvas, t *report.Timings) {
+// roomy is how wide a pane is in which the line on the gap is said at length.
+const roomy = 120
+
+// drawGap states what of the latency from end to end is spent in layers, as a line and as a bar; and what the latency is in rounds
+// beside others, where that is another one and not 0.
+func drawGap(c *ui.Canvas, t *report.Timings, beside time.Duration) {
 	e := t.EndToEnd
 	x := c.Text(1, 0, ui.Muted, "end to end ")
 	x = c.Text(x, 0, ui.Bold, ui.Duration(e.Median))
+	if beside > 0 {
+		others := " beside others"
+		if c.W < roomy {
+			others = ""
+		}
+		x = c.Text(x, 0, ui.Accent, " ("+ui.Duration(beside)+" in rounds"+others+")")
+	}
 	x = c.Text(x, 0, ui.Muted, " = ")
 	x = c.Text(x, 0, ui.Plain, ui.Duration(t.InLayers()))
 	if t.Summed && e.Count == 0 {

@@ -24,7 +24,7 @@ func TestLanes(t *testing.T) {
 	}
 	timings.Forks = []report.Fork{fork}
 	look := ui.NewLook(ui.Options{})
-	v := newTimingsView(look, &panetest.Desk{})
+	v := newTimingsView(look, &panetest.Desk{}, func(*report.Snapshot) time.Duration { return 0 })
 	s := &samplesView{in: pane.NewInput(look, report.PartTimings), of: v}
 	for range 3 {
 		v.plot++

@@ -1,6 +1,8 @@
 package timings
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -10,8 +12,9 @@ import (
 
 // Screen shows the time of every layer, live while it is measured, or beside that in other precisions, which measure has measured;
 // the samples of the layer under the cursor, of a language model how it writes, and what conversions between types and formats cost.
-func Screen(look *ui.Look, d pane.Desk, measure func() tea.Cmd) *ui.Screen {
-	v := newTimingsView(look, d)
+// beside tells the latency in rounds with other configurations where that is not the one shown, and otherwise 0.
+func Screen(look *ui.Look, d pane.Desk, beside func(*report.Snapshot) time.Duration, measure func() tea.Cmd) *ui.Screen {
+	v := newTimingsView(look, d, beside)
 	p := ui.Pane
 	return &ui.Screen{
 		Key: "3", Name: "Timings", Words: []string{"slow", "slowest", "bottleneck", "layers", "time", "profile", "roofline", "bench", "trace"}, Short: "Time", Views: []ui.View{&layersPane{times: v, columns: newColumnsView(look), measure: measure}, &samplesView{in: pane.NewInput(look, report.PartTimings), of: v}, newGenerationView(look), newTransitionsView(look)},

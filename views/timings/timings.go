@@ -24,6 +24,7 @@ var units = []string{"auto", "µs", "ms"}
 type timingsView struct {
 	in     pane.Input
 	desk   pane.Desk
+	beside func(*report.Snapshot) time.Duration // the latency in rounds with other configurations, 0 where that is the one shown
 	table  ui.Table
 	rows   []report.LayerTiming // layers, or sums of them
 	count  []int                // layers in each row
@@ -41,8 +42,8 @@ type timingsView struct {
 // The ways in which samples are shown, in the order in which v goes through them.
 var plots = []string{"histogram", "trace", "roofline", "lanes"}
 
-func newTimingsView(look *ui.Look, d pane.Desk) *timingsView {
-	v := &timingsView{in: pane.NewInput(look, report.PartTimings), desk: d}
+func newTimingsView(look *ui.Look, d pane.Desk, beside func(*report.Snapshot) time.Duration) *timingsView {
+	v := &timingsView{in: pane.NewInput(look, report.PartTimings), desk: d, beside: beside}
 	v.table.Empty = "nothing was measured"
 	v.table.Label = func(r int) string {
 		l := v.rows[r]
@@ -341,7 +342,7 @@ func (v *timingsView) Render(w, h int) string {
 			v.in.Wait(c, "layer times")
 			return
 		}
-		drawGap(c.Sub(ui.Rect{W: w, H: 2}), t)
+		drawGap(c.Sub(ui.Rect{W: w, H: 2}), t, v.beside(v.in.Snap))
 		v.table.Draw(c.Sub(ui.Rect{Y: 2, W: w, H: h - 2}))
 	})
 }

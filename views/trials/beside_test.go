@@ -148,6 +148,13 @@ func TestMeasuredInRounds(t *testing.T) {
 	if got := tried.Reports(&shown); got != sides[1].Snapshot {
 		t.Errorf("what is shown is compared by %v", got.Timings.EndToEnd.Median)
 	}
+	if got := tried.BesideOthers(&shown); got != 40*time.Microsecond {
+		t.Errorf("53 µs are shown, and in rounds are said to be %v", got)
+	}
+	shown.Timings = columns.Columns[2].Timings
+	if got := tried.BesideOthers(&shown); got != 0 {
+		t.Errorf("the latency in rounds is shown, and said again: %v", got)
+	}
 	retuned := *alone // it has other kernels by now
 	retuned.Layers = slices.Clone(alone.Layers)
 	retuned.Layers[0].Tactic = "another"

@@ -2,6 +2,7 @@ package trials
 
 import (
 	"slices"
+	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/views/pane"
@@ -62,6 +63,24 @@ func (t *List) Reports(s *report.Snapshot) *report.Snapshot {
 		}
 	}
 	return s
+}
+
+// BesideOthers returns what the configuration of a snapshot takes as the table of those tried has it, in rounds side by side with
+// others; 0 where that is not known, or no other than the median of the snapshot in what shows.
+func (t *List) BesideOthers(s *report.Snapshot) time.Duration {
+	if s.Timings == nil || s.Stale.Has(report.PartTimings) || s.Timings.Estimated || s.Viewed() != "" {
+		return 0
+	}
+	own := pane.OwnRanges(s)
+	i := slices.IndexFunc(t.list, func(t trial) bool { return t.config.SameEngine(s.Config, own) })
+	if i < 0 || !t.list[i].inRounds && t.list[i].measured.Beside == nil {
+		return 0
+	}
+	d, shown := took(t.list, own)[i], s.Timings.EndToEnd.Median
+	if nearly(d, shown) == shown {
+		return 0
+	}
+	return d
 }
 
 // Took returns the latency of a configuration, and what it is compared by, as the table has it, or that of the snapshot
