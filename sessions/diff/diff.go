@@ -67,6 +67,9 @@ func side(s Side) report.DiffSide {
 	snap := s.Snapshot
 	d := report.DiffSide{Name: s.Name, Device: snap.Device, Samples: snap.Timings.Samples, Sum: snap.Timings.SumMedian, Steps: len(snap.Timings.Layers)}
 	d.Point, _ = report.PointOf(snap)
+	if snap.Final != nil {
+		d.Point.Know(snap.Final)
+	}
 	if m := snap.Model; m != nil {
 		d.Model, d.SHA256 = m.Name, m.SHA256
 	}

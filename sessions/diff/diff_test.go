@@ -177,3 +177,15 @@ func TestOfUnsettled(t *testing.T) {
 		t.Errorf("%q", d.Notes)
 	}
 }
+
+// TestOfEarlyStates: a state that was recorded before its accuracy was measured has what the recording found of it in the end.
+func TestOfEarlyStates(t *testing.T) {
+	a, b := snapshot(config.FP32, 1000*us, layer("c", "f32", "conv", 900*us, "c")), snapshot(config.INT8, 500*us, layer("c", "i8", "conv", 400*us, "c"))
+	b.Accuracy, b.Memory = nil, nil
+	sqnr := 40.0
+	b.Final = &report.Point{SQNR: &sqnr, Items: 9, Weights: 7, Arena: 8, Latency: 1}
+	d, err := Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: b})
+	if err != nil || d.B.SQNR == nil || *d.B.SQNR != sqnr || d.B.Weights != 7 || d.B.Latency != 500*us {
+		t.Errorf("%+v, %v", d.B.Point, err)
+	}
+}

@@ -7,7 +7,7 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// At reads state i, counted from 0. The snapshot is the one that was recorded, with Replay and At set.
+// At reads state i, counted from 0. The snapshot is the one that was recorded, with Replay, At and Final set.
 func (f *film) At(i int) (*report.Snapshot, error) {
 	if err := f.check(i); err != nil {
 		return nil, err
@@ -22,5 +22,12 @@ func (f *film) At(i int) (*report.Snapshot, error) {
 	}
 	at := f.Moment(i)
 	snap.At = &at
+	for _, c := range f.has().tried {
+		if c.Config.SameEngine(snap.Config, f.has().own) {
+			final := c.Point()
+			snap.Final = &final
+			break
+		}
+	}
 	return snap, nil
 }

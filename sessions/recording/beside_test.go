@@ -31,7 +31,7 @@ func TestBesideIsTried(t *testing.T) {
 		}
 		return k
 	}
-	share := 0.5
+	share, later := 0.5, 0.75
 	snap := report.Snapshot{Seq: 1, Schema: report.Schema, Config: of(config.FP32), Timings: &report.Timings{Samples: 2, EndToEnd: report.Latency{Count: 2, Median: 10}}}
 	write := func(s *report.Snapshot) { // each by itself: what waits to be written is written as its newest state
 		t.Helper()
@@ -44,7 +44,7 @@ func TestBesideIsTried(t *testing.T) {
 		{Live: true, Columns: []report.Column{column(config.FP32, 10, 0, nil), column("live", 7, 2, nil)}},
 		{Columns: []report.Column{column(config.FP32, 10, 0, nil), column(config.INT8, 4, 2.5, nil)}},
 		{Columns: []report.Column{column(config.FP32, 10, 0, nil), column(config.INT8, 4, 2.5, &share)}},
-		{Columns: []report.Column{column(config.FP32, 10, 0, nil), column(config.FP16, 5, 2, nil), {Label: "x", Config: of("x"), Err: "no"}}},
+		{Columns: []report.Column{column(config.FP32, 10, 0, &later), column(config.FP16, 5, 2, nil), {Label: "x", Config: of("x"), Err: "no"}}},
 	} {
 		next := snap
 		next.Seq, next.Columns = seq+2, c
@@ -52,6 +52,9 @@ func TestBesideIsTried(t *testing.T) {
 	}
 	back := closed(t, r, path)
 	tried := back.Tried()
+	if first, err := back.At(0); err != nil || first.Final == nil || first.Final.Top1 == nil || *first.Final.Top1 != 0.75 || first.Accuracy != nil {
+		t.Errorf("%v: the first state does not tell what its configuration came to: %+v", err, first.Final)
+	}
 	if len(tried) != 3 || tried[0].Aside || tried[1].Config.Precision != config.INT8 || tried[2].Config.Precision != config.FP16 {
 		t.Fatalf("tried were %+v", tried)
 	}

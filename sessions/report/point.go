@@ -23,6 +23,16 @@ type Point struct {
 	Arena      int           `unit:"bytes"`
 }
 
+// Know takes over of another point of the same engine what one lacks of accuracy and memory.
+func (p *Point) Know(o *Point) {
+	if p.SQNR == nil && p.Top1 == nil && p.Agreement == nil && p.Perplexity == nil {
+		p.SQNR, p.Top1, p.Agreement, p.Perplexity, p.Items = o.SQNR, o.Top1, o.Agreement, o.Perplexity, o.Items
+	}
+	if p.Weights == 0 {
+		p.Weights, p.Arena = o.Weights, o.Arena
+	}
+}
+
 // Front marks the points that no other is better than in one measure and as good in the other: cost is better where it is less,
 // gain where it is more. A point without one of the measures, for which ok is false, is not on the front. Of equal points the
 // first is.

@@ -41,6 +41,9 @@ type Snapshot struct {
 
 	At *Moment `json:",omitempty"` // which of its states
 
+	// Final is what a recording has of the configuration in the end, of which this state may not know all; nil: nothing.
+	Final *Point `json:"-" output:"-"`
+
 	// Telemetry is the device's state, also while nothing else changes; nil where it does not tell.
 	Telemetry *Telemetry `json:",omitempty"`
 }

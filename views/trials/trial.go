@@ -89,12 +89,11 @@ func recordedTrial(c report.RecordedConfig) trial {
 func (t *trial) know(o *trial) {
 	if !t.judged() && o.judged() {
 		t.top1, t.agreement, t.sqnr = o.top1, o.agreement, o.sqnr
-		p := o.point
-		t.point.Top1, t.point.Agreement, t.point.SQNR, t.point.Perplexity, t.point.Items = p.Top1, p.Agreement, p.SQNR, p.Perplexity, p.Items
 	}
 	if t.weights == 0 {
-		t.arena, t.weights, t.point.Arena, t.point.Weights = o.arena, o.weights, o.point.Arena, o.point.Weights
+		t.arena, t.weights = o.arena, o.weights
 	}
+	t.point.Know(&o.point)
 	if t.snap == nil || o.snap == nil {
 		return
 	}
