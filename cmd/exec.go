@@ -42,6 +42,9 @@ one that trtexec does not have is an error; flags of trtui build may stand besid
 			if err == nil {
 				err = c.Flags().Parse(p.args)
 			}
+			if err == nil {
+				err = p.spareModel()
+			}
 			if err != nil {
 				return usageError{err}
 			}

@@ -179,3 +179,13 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 	}
 	return p, nil
 }
+
+// spareModel refuses to write over the model that is read.
+func (p *execPlan) spareModel() error {
+	for _, path := range append(slices.Sorted(maps.Values(p.exports)), p.save) {
+		if err := spare("a file to write,", path, []string{p.model}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -16,6 +16,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,9 +136,9 @@ func named(err error, path string) error {
 // executeOn runs a command line with the given tables.
 func executeOn(ctx context.Context, t tables, args []string, stdout, stderr io.Writer) int {
 	root, started := rootCommand(t), false
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		started = true
-		return checkOutput(c)
+		return cmp.Or(checkOutput(c), spareInputs(c, args))
 	}
 	root.SetArgs(args)
 	openOutputs(root, stdout, stderr)

@@ -44,6 +44,7 @@ error names it: an engine that is built with --disable PASS takes them.`,
 		},
 	}
 	o.register(c, takeBackend|takeThreads|takeOutput)
+	c.Annotations = map[string]string{inPlace: "yes"}
 	c.Flags().StringVar(&weights, "weights", "", "the `FILE` of weights: .npz by names of constants, or an ONNX model")
 	under(c, dataHeading, "weights")
 	c.Flags().StringVarP(&output, "output", "o", "", "the engine `FILE` to write")

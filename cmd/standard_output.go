@@ -21,7 +21,7 @@ func takesStandardOutput(c *cobra.Command) {
 }
 
 // writtenFiles are the flags that name a file to write.
-var writtenFiles = []string{"output", "save-outputs", "saveEngine", "exportTimes", "exportProfile", "exportLayerInfo", "exportOutput"}
+var writtenFiles = []string{"output", "save-outputs", "saveEngine", "exportTimes", "exportProfile", "exportLayerInfo", "exportOutput", "save-inputs", "calibration-cache"}
 
 // checkOutput refuses to write a file whose name is meant as standard output, but for commands that do so.
 func checkOutput(c *cobra.Command) error {
@@ -31,6 +31,35 @@ func checkOutput(c *cobra.Command) error {
 			continue
 		}
 		return usageError{fmt.Errorf("%s does not write to standard output: %s names a file or a folder (./- one that is called so)", words(c), spelt(f))}
+	}
+	return nil
+}
+
+// inPlace annotates commands that may write over the file that they read.
+const inPlace = "in place"
+
+// spareInputs refuses to write over a model, an engine or a recording that is read; what else is there is written over, as what was
+// named.
+func spareInputs(c *cobra.Command, inputs []string) error {
+	if c.Annotations[inPlace] != "" {
+		return nil
+	}
+	for _, name := range writtenFiles {
+		if f := c.Flags().Lookup(name); f != nil {
+			if err := spare(spelt(f), f.Value.String(), inputs); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// spare refuses that a flag names a file to write that is read.
+func spare(flag, path string, inputs []string) error {
+	for _, input := range inputs {
+		if path != "" && input != "" && sameFile(parseOperand(input).path, path) {
+			return usageError{fmt.Errorf("%s %s: that is the file that is read, which would be lost: name another one", flag, path)}
+		}
 	}
 	return nil
 }
