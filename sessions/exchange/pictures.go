@@ -178,7 +178,7 @@ func accuracyPicture(a *report.Accuracy) picture {
 		}
 		rows = append(rows, barRow{first + others, decibels(l.Accumulated.SQNR) + " dB", class, min(1, max(0, l.Accumulated.SQNR/80))})
 	}
-	return picture{"Accuracy of every layer", fmt.Sprintf("accumulated ratio of signal to quantisation noise against %s, full width 80 dB; orange: below %g dB", a.Against(), a.Tolerance), bars(rows, "accuracy of layers")}
+	return picture{"Accuracy of every layer", fmt.Sprintf("accumulated ratio of signal to quantisation noise against %s, full width 80 dB; orange: below %g dB", a.LayersAgainst(), a.Tolerance), bars(rows, "accuracy of layers")}
 }
 
 // calibrationPicture draws the histograms of the first tensors that are quantised, with the ranges that the calibrators find.

@@ -59,11 +59,15 @@ type quality struct {
 	write func(float64) string
 }
 
-// qualities are those that pictures know, the best to judge by first.
-var qualities = []quality{
-	{"top-1 %", func(p *report.Point) *float64 { return p.Top1 }, hundredfold},
-	{"agreement with FP32 %", func(p *report.Point) *float64 { return p.Agreement }, hundredfold},
-	{"SQNR dB", func(p *report.Point) *float64 { return p.SQNR }, decibels},
+// qualities are those that pictures know, the best to judge by first; own says that the model has quantisation of its own in it, which
+// what is compared with has, too.
+func qualities(own bool) []quality {
+	reference := (&report.Accuracy{OwnQuantization: own}).Against()
+	return []quality{
+		{"top-1 %", func(p *report.Point) *float64 { return p.Top1 }, hundredfold},
+		{"agreement with " + reference + " %", func(p *report.Point) *float64 { return p.Agreement }, hundredfold},
+		{"SQNR dB against " + reference, func(p *report.Point) *float64 { return p.SQNR }, decibels},
+	}
 }
 
 // triedPicture draws latency against accuracy of what was tried, and the front of what nothing else is faster than and as good.
@@ -73,7 +77,7 @@ func triedPicture(list []report.RecordedConfig, own bool) (picture, bool) {
 		points[i] = report.ParetoPoint{Name: list[i].Name, Point: list[i].Point()}
 	}
 	report.Scale(points, own)
-	for _, q := range qualities {
+	for _, q := range qualities(own) {
 		of := func(i int) (x, y float64, ok bool) {
 			v := q.of(&points[i].Point)
 			if v == nil || points[i].Took <= 0 {

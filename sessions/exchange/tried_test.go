@@ -34,6 +34,12 @@ func TestTried(t *testing.T) {
 	if p, ok := triedPicture(snap.Tried, false); !ok || !strings.Contains(p.caption, "SQNR dB") || !strings.Contains(p.svg, "exact") {
 		t.Errorf("%v %s", ok, p.caption)
 	}
+	if p, _ := triedPicture(snap.Tried, true); !strings.Contains(p.caption, "SQNR dB against FP32 with the model's Q/DQ over latency") {
+		t.Errorf("of a quantised model: %s", p.caption)
+	}
+	if p := accuracyPicture(&report.Accuracy{OwnQuantization: true, Layers: []report.LayerError{{Name: "conv"}}}); !strings.Contains(p.caption, "against the FP32 model with the model's Q/DQ,") {
+		t.Errorf("layers of a quantised model: %s", p.caption)
+	}
 	if _, ok := triedPicture(snap.Tried[:1], false); ok {
 		t.Error("one point is drawn")
 	}
