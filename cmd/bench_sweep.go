@@ -12,7 +12,6 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
-	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -35,34 +34,20 @@ func parseSweep(text string) ([]report.SweepAxis, error) {
 		if !ok || name == "" {
 			return nil, fmt.Errorf("--sweep %q: want AXIS=LOW..HIGH or AXIS=LOW..HIGH:STEP, comma separated", item)
 		}
-		a := report.SweepAxis{Name: name}
-		if slices.ContainsFunc(axes, func(b report.SweepAxis) bool { return b.Name == name }) {
+		if slices.ContainsFunc(axes, func(a report.SweepAxis) bool { return a.Name == name }) {
 			return nil, fmt.Errorf("--sweep: axis %s is there twice", name)
 		}
 		low, high, step, err := sweepRange(values)
 		if err != nil {
 			return nil, fmt.Errorf("--sweep %q: %w", item, err)
 		}
-		for v := low; v < high; v = next(v, step) {
-			a.Values = append(a.Values, v)
-			if len(a.Values) > maxPoints {
-				break
-			}
-		}
-		a.Values = append(a.Values, high)
+		a := report.SweepAxis{Name: name, Values: report.Extents(low, high, step, maxPoints+1)}
 		if points *= len(a.Values); points > maxPoints {
 			return nil, fmt.Errorf("--sweep %q: more than %d points; choose larger steps", text, maxPoints)
 		}
 		axes = append(axes, a)
 	}
 	return axes, nil
-}
-
-func next(v, step int) int {
-	if step > 0 {
-		return v + step
-	}
-	return 2 * v
 }
 
 // sweepRange reads "LOW..HIGH", "LOW..HIGH:STEP" or "N"; a step of 0 doubles.
@@ -97,9 +82,7 @@ func (b *benchFlags) sweep(ctx context.Context, stdout, stderr io.Writer, path s
 		if err != nil {
 			return err
 		}
-		s, err := r.Sweep(ctx, cfg, sessions.Sweep{Axes: o.config.sweep, Limit: b.limit, Inputs: func(env map[string]int) (dataset.Data, error) {
-			return o.data.random(at.model, env)
-		}}, p)
+		s, err := r.Sweep(ctx, cfg, sessions.Sweep{Axes: o.config.sweep, Limit: b.limit}, p)
 		if err != nil {
 			return err
 		}

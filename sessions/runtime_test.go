@@ -1,15 +1,27 @@
 package sessions_test
 
 import (
+	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // A session tells what its engine does at the shapes that it serves: at one where it serves one, else at the ends of the range
-// and along its widest axis, in the memory of the plan.
+// and along its axis, in the memory of the plan.
 func TestRuntimeReport(t *testing.T) {
 	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Quantization: untried}
 	s := open(t, cfg)
@@ -19,7 +31,7 @@ func TestRuntimeReport(t *testing.T) {
 		}).Runtime
 	}
 	r := of(false)
-	if len(r.Points) != 1 || r.Axis != -1 || len(r.Curve) != 0 || len(r.Axes) != 1 || !r.Axes[0].Batch || r.Axes[0].Max != 1 || r.Points[0].Latency.Count == 0 {
+	if len(r.Points) != 1 || len(r.Axes) != 1 || len(r.Axes[0].Curve) != 0 || !r.Axes[0].Batch || r.Axes[0].Max != 1 || r.Points[0].Latency.Count == 0 {
 		t.Errorf("of one batch: %+v", r)
 	}
 	cfg.MinShapes = r.Shapes(func(a *report.RuntimeAxis) int { return a.Min })
@@ -30,13 +42,96 @@ func TestRuntimeReport(t *testing.T) {
 	s.Set(cfg)
 	r = of(true)
 	var batches []int
-	for _, p := range append(slices.Clone(r.Points), r.Curve...) {
+	for _, p := range append(slices.Clone(r.Points), r.Axes[0].Curve...) {
 		batches = append(batches, p.Batch)
 		if p.Latency.Count == 0 || p.Throughput <= 0 || p.MemoryBytes <= 0 || p.MemoryBytes > r.ArenaBytes+r.IOBytes || p.HeldBytes != r.ArenaBytes+r.IOBytes {
 			t.Errorf("%+v of %d bytes", p, r.ArenaBytes+r.IOBytes)
 		}
 	}
-	if want := []int{1, 1, 6, 1, 2, 4, 6}; !slices.Equal(batches, want) || r.Axis != 0 {
+	if want := []int{1, 1, 6, 1, 2, 3, 4, 5, 6}; !slices.Equal(batches, want) {
 		t.Errorf("it is measured at %v, want %v", batches, want)
+	}
+}
+
+// Every axis with a range has a curve of its own, along which the others are at their best, and a recording has them all. Data that are
+// made up are made anew at other best shapes, which the reference and calibration have, too.
+func TestCurves(t *testing.T) {
+	d := graph.Define("two axes")
+	d.Output("y", d.Named("square").ElementWise(elementwise.Mul, d.Input("x", numeric.F32, symbolic.Symbol("rows"), symbolic.Symbol("columns")), d.Input("z", numeric.F32, symbolic.Symbol("rows"), symbolic.Symbol("columns"))))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Random(n.Inputs, map[string]int{"columns": 8}, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	w := workplace(t, b)
+	if w.Data, err = set.Bind(n.Inputs); err != nil {
+		t.Fatal(err)
+	}
+	w.CalData, w.Live = w.Data, time.Millisecond
+	at := func(rows, columns int) map[string][]int {
+		return map[string][]int{"x": {rows, columns}, "z": {rows, columns}}
+	}
+	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Shapes: at(1, 8), MinShapes: at(1, 8), MaxShapes: at(3, 256), Quantization: untried}
+	s := sessions.Open(&model.Model{Network: n, Path: "two axes"}, w, cfg)
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "curves.trtui")
+	if err := s.Record(file); err != nil {
+		t.Fatal(err)
+	}
+	curves := func(r *report.Runtime) string {
+		var extents [][]int
+		for _, a := range r.Axes {
+			var list []int
+			for _, p := range a.Curve {
+				if p.Latency.Count == 0 || p.Within == false || p.Best && !a.Batch {
+					t.Errorf("%s: %+v", a.Symbol, p)
+				}
+				list = append(list, p.Shapes["x"]...)
+			}
+			extents = append(extents, list)
+		}
+		return fmt.Sprint(r.MadeUp, extents)
+	}
+	settled := func(columns int) *report.Snapshot {
+		return await(t, s, func(s *report.Snapshot) bool {
+			return s.Settled() && s.Busy == nil && s.Config.Shapes["x"][1] == columns
+		})
+	}
+	want := "true [[1 8 1 16 1 32 1 64 1 128 1 256] [1 8 2 8 3 8]]"
+	if got := curves(settled(8).Runtime); got != want {
+		t.Errorf("the curves are %s, want %s", got, want)
+	}
+	cfg.Shapes, cfg.Batch = at(2, 64), 2
+	s.Set(cfg)
+	snap := settled(64)
+	if got, want := curves(snap.Runtime), "true [[2 8 2 16 2 32 2 64 2 128 2 256] [1 64 2 64 3 64]]"; got != want {
+		t.Errorf("the curves are %s, want %s", got, want)
+	}
+	if snap.Err != "" || snap.Accuracy == nil || snap.Accuracy.Outputs[0].SQNR < 20 || snap.Calibration == nil {
+		t.Errorf("at other best shapes: %q, accuracy %+v", snap.Err, snap.Accuracy)
+	}
+	if err := s.StopRecording(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := recording.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	found := false
+	for i := range r.Steps() {
+		snap, err := r.At(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = found || snap.Runtime != nil && curves(snap.Runtime) == want
+	}
+	if !found {
+		t.Error("the recording has no state with both curves")
 	}
 }

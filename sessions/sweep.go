@@ -5,27 +5,19 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
-	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
 )
 
-// Sweep is what to measure an engine at: all combinations of the axes' values. The axis [report.ContextsAxis] is how many contexts
-// run at the same time.
-type Sweep struct {
-	Axes  []report.SweepAxis
-	Limit time.Duration // of the latency; 0: none
-	// Inputs returns data for values of the model's symbols, of which the first items are the inputs.
-	Inputs func(env map[string]int) (dataset.Data, error)
-}
+// Sweep is what to measure an engine at.
+type Sweep = stages.Sweep
 
 // SweepConfig returns a configuration whose engine serves a sweep of a model, with tactics that are timed at the shapes of cfg, or
 // where it does not say these, in the middle of the axes. An engine, and a configuration that has a range, stay as they are.
@@ -102,119 +94,8 @@ func withSymbols(n *graph.Network, names []string) (list []*graph.Tensor) {
 // the engine serves a combination the error is a [*run.OutOfRange].
 func (r *Runner) Sweep(ctx context.Context, cfg config.Config, sweep Sweep, p run.Profiling) (s *report.Sweep, err error) {
 	err = r.surviving(ctx, cfg, func() error {
-		s, err = r.sweep(ctx, cfg, sweep, p)
+		s, err = r.stages.Sweeps.Of(ctx, cfg, sweep, p)
 		return err
 	})
 	return s, err
-}
-
-func (r *Runner) sweep(ctx context.Context, cfg config.Config, sweep Sweep, p run.Profiling) (*report.Sweep, error) {
-	w := &sweeper{stages: r.stages, cfg: cfg, contexts: make([]*run.ExecutionContext, len(cfg.Profiles)+1)}
-	defer w.close()
-	var err error
-	if w.base, err = r.stages.Model.Symbols(cfg); err != nil {
-		return nil, err
-	}
-	s := &report.Sweep{Axes: sweep.Axes, LatencyLimit: sweep.Limit, Estimated: r.stages.Device.Estimated()}
-	total := 1
-	for _, a := range sweep.Axes {
-		if total *= len(a.Values); !stages.IsContexts(r.stages.Model.Network, a.Name) {
-			continue
-		}
-		if err := r.stages.Device.CheckContexts(a.Values); err != nil {
-			return nil, err
-		}
-	}
-	for i := range total {
-		values, rest := make([]int, len(sweep.Axes)), i
-		for k := len(values) - 1; k >= 0; k-- {
-			list := sweep.Axes[k].Values
-			values[k], rest = list[rest%len(list)], rest/len(list)
-		}
-		r.stages.Told.Progress(report.Progress{Phase: "sweep", Item: fmt.Sprint(values), Done: i, Total: total})
-		point, err := w.point(ctx, sweep, values, p)
-		if err != nil {
-			return nil, err
-		}
-		s.Points = append(s.Points, point)
-	}
-	s.Choose()
-	return s, nil
-}
-
-// sweeper measures engines at one set of extents after the other.
-type sweeper struct {
-	stages   *stages.Stages
-	cfg      config.Config
-	base     map[string]int          // values of symbols that are not varied
-	contexts []*run.ExecutionContext // by profile; nil until they are needed
-}
-
-func (w *sweeper) close() {
-	for _, c := range w.contexts {
-		if c != nil {
-			c.Close()
-		}
-	}
-}
-
-// point measures at values of the axes.
-func (w *sweeper) point(ctx context.Context, sweep Sweep, values []int, p run.Profiling) (report.SweepPoint, error) {
-	env, contexts := maps.Clone(w.base), 0
-	for k, a := range sweep.Axes {
-		if stages.IsContexts(w.stages.Model.Network, a.Name) {
-			contexts = values[k]
-			continue
-		}
-		env[a.Name] = values[k]
-	}
-	point := report.SweepPoint{Values: values}
-	c, plan, err := w.at(ctx, env, &point)
-	if err != nil {
-		return point, err
-	}
-	data, err := sweep.Inputs(env)
-	if err != nil {
-		return point, err
-	}
-	in, err := compare.Stack(data, plan.Network, 0, model.BatchOf(plan))
-	if err != nil {
-		return point, err
-	}
-	var measured report.SweepPoint
-	if contexts > 0 {
-		measured, err = w.stages.Timing.Together(ctx, c.Loaded(), plan, in, contexts, p)
-	} else {
-		measured, err = w.stages.Timing.Point(ctx, c, plan, in, p)
-	}
-	measured.Values, measured.Shapes, measured.Profile = values, point.Shapes, point.Profile
-	return measured, err
-}
-
-// at brings the first profile that serves values of the symbols to them.
-func (w *sweeper) at(ctx context.Context, env map[string]int, point *report.SweepPoint) (*run.ExecutionContext, *run.Plan, error) {
-	var refused error
-	for k := range w.contexts {
-		p, err := w.stages.Tuning.Profile(ctx, w.cfg, k)
-		if err != nil {
-			return nil, nil, err
-		}
-		at, err := p.At(env)
-		if err != nil {
-			refused = err
-			continue
-		}
-		if w.contexts[k] == nil {
-			l, err := w.stages.Engines.Profile(ctx, w.cfg, k)
-			if err == nil {
-				w.contexts[k], err = l.NewContext()
-			}
-			if err != nil {
-				return nil, nil, err
-			}
-		}
-		point.Profile, point.Shapes = k, p.Network.ShapesAt(env)
-		return w.contexts[k], at, w.contexts[k].SetShapes(point.Shapes)
-	}
-	return nil, nil, refused
 }

@@ -46,7 +46,7 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 	if err := w.compare(ctx, cfg); err != nil {
 		return err
 	}
-	if err := w.overShapes(ctx, loaded); err != nil {
+	if err := overShapes(ctx, w, cfg, loaded); err != nil {
 		return err
 	}
 	if err := w.calibrate(ctx, cfg); err != nil { // last: where activations must be collected first it may take minutes
@@ -58,7 +58,14 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 	if st.Device.Estimated() {
 		return nil // another sample would be the same
 	}
-	return w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: cmp.Or(st.Place.Live, liveDuration), PerStep: true})
+	if err := w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: cmp.Or(st.Place.Live, liveDuration), PerStep: true}); err != nil {
+		return err
+	}
+	for { // along the other axes: nobody waits for anything else
+		if more, err := alongAxis(ctx, w, cfg, loaded); err != nil || !more {
+			return err
+		}
+	}
 }
 
 // compare compares the engine with FP32, the layers of FP32 itself only where a person asked for them.

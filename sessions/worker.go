@@ -204,15 +204,6 @@ func (w *worker) compareCalibrators(ctx context.Context, cfg config.Config) erro
 	}
 }
 
-// overShapes measures the engine over the shapes that it serves.
-func (w *worker) overShapes(ctx context.Context, l *run.Loaded) error {
-	r, err := w.stages.Timing.Runtime(ctx, l, w.board.newest().Timings.EndToEnd)
-	if err == nil {
-		w.board.publish(report.PartRuntime, func(snap *report.Snapshot) { snap.Runtime = r })
-	}
-	return err
-}
-
 // generate makes a language model continue a text. That it cannot be asked to in some configuration ends nothing.
 func (w *worker) generate(ctx context.Context, cfg config.Config) error {
 	st := w.stages

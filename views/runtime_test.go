@@ -1,10 +1,12 @@
 package views
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/charmbracelet/x/exp/golden"
 
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane/panetest"
 )
@@ -17,12 +19,54 @@ func TestRuntime(t *testing.T) {
 		b := newBench(t, ui.Options{NoColor: true}, &snap)
 		b.size(size[0], size[1])
 		b.press("8", "tab", "tab", "down")
-		b.wants("Profile", "Least, best, largest", "Along an axis", "length 256", "Contexts at a time", "3 best")
+		b.wants("Profile", "Least, best, largest", "Along an axis", "length", "256", "Contexts at a time", "3 best")
 		if size[0] == 120 {
 			t.Run("120x40", func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
 		}
 		b.press("tab", "=")
 		b.wants("2 best", "at most 3.20 ms")
+	}
+}
+
+// TestAlongAxis: every axis with a range has its curve, as a picture where there is room and as a table, and the point to choose within
+// a latency is marked: of a batch the most items a second, of another axis the largest.
+func TestAlongAxis(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	snap.Runtime = panetest.Served()
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.size(200, 60)
+	b.press("8", "tab", "tab")
+	b.wants("axis 2 of 2, any latency, items/s by median", "11.09 ms │", " length ", "10.24 ms")
+	b.lacks("512 largest", "1 best")
+	b.press("=", "=", "=", "=", "=", "=", "=", "=")
+	b.wants("at most 5.00 ms", "128 largest")
+	t.Run("length", func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
+	b.press("=", "=")
+	b.wants("any latency")
+	b.press("s")
+	b.wants("axis 1 of 2, any latency", "8 best")
+	b.press("=")
+	b.wants("at most 2.00 ms", "1 best")
+	t.Run("batch", func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
+	b.press("s")
+	b.wants("axis 2 of 2, at most 2.00 ms")
+	for _, c := range []struct {
+		state func(*report.Snapshot)
+		want  string
+	}{
+		{func(s *report.Snapshot) { s.Stopped = true }, "length is not measured: r goes on"},
+		{func(s *report.Snapshot) { s.Replay = "a" }, "length was not measured when this was recorded"},
+		{func(s *report.Snapshot) { s.Device.Estimated = true }, "nothing is measured here: times are estimates"},
+		{func(*report.Snapshot) {}, "length is measured when nothing else is to be done"},
+	} {
+		now := snap
+		r := *snap.Runtime
+		r.Axes = slices.Clone(r.Axes)
+		r.Axes[1].Curve = nil
+		now.Runtime = &r
+		c.state(&now)
+		b.publish(&now)
+		b.wants(c.want)
 	}
 }
 

@@ -31,6 +31,32 @@ func OutOfRange(d Data, err error) error {
 	return fmt.Errorf("%w: the data is %s, and the graph does not tell which integers fit", err, d.Name())
 }
 
+// At returns data for inputs whose symbols have other values, the first n items or all of them where n is 0: what is made up is made
+// anew, and other data is as it is.
+func At(d Data, env map[string]int, n int) (Data, error) {
+	switch d := d.(type) {
+	case *Bound:
+		if d.Set.anew == nil {
+			return d, nil
+		}
+		if n == 0 {
+			n = d.Len() * max(1, d.Set.group)
+		}
+		s, err := d.Set.anew(env, n)
+		if err != nil {
+			return nil, err
+		}
+		return s.Bind(d.inputs)
+	case subset:
+		all, err := At(d.Data, env, 0)
+		return subset{all, d.first, d.n}, err
+	case begun:
+		all, err := At(d.Data, env, n)
+		return begun{all, d.inputs}, err
+	}
+	return d, nil
+}
+
 // Begun returns data whose items have zeros for inputs that d has nothing for: what a state begins with.
 func Begun(d Data, inputs []*graph.Tensor) Data { return begun{d, inputs} }
 

@@ -43,6 +43,8 @@ type Set struct {
 	read func(i, k int, dst *numeric.Value) error
 	// shapes gives the item shape of input k where items differ in it, as only whole items may; else nil.
 	shapes func(i, k int) []int
+	// anew makes n items of made-up data at other values of the symbols, of the same seed; nil where data is not made up.
+	anew func(env map[string]int, n int) (*Set, error)
 }
 
 // Input is what a set has for one input of a network.

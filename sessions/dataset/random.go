@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -74,6 +75,17 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 			fill(*dst, r)
 		}
 		return nil
+	}
+	s.anew = func(other map[string]int, n int) (*Set, error) {
+		all := maps.Clone(env)
+		if all == nil {
+			all = map[string]int{}
+		}
+		maps.Copy(all, other)
+		if maps.Equal(all, env) && n == s.length {
+			return s, nil
+		}
+		return Random(inputs, all, n, seed)
 	}
 	s.Name += describe(inputs, ranges)
 	return s, nil

@@ -1,8 +1,10 @@
 package model
 
 import (
+	"maps"
 	"slices"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -76,6 +78,18 @@ func (m *Model) DataShapes(d dataset.Data) (map[string][]int, error) {
 		}
 	}
 	return shapes, nil
+}
+
+// OneOf returns the values of a network's symbols for a single item, of those for a batch.
+func OneOf(n *graph.Network, env map[string]int) map[string]int {
+	one := maps.Clone(env)
+	for _, t := range n.Inputs {
+		if compare.IsBatched(t) {
+			name, _ := t.Dims[0].SymbolName()
+			one[name] = 1
+		}
+	}
+	return one
 }
 
 // BatchOf returns how many items one inference of a plan takes.

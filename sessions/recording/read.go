@@ -97,7 +97,11 @@ func rate(read any) {
 			r.Rate = r.PerToken.Rate(1)
 		}
 	case *report.Runtime:
-		for _, list := range [][]report.SweepPoint{r.Points, r.Curve} {
+		lists := [][]report.SweepPoint{r.Points}
+		for _, a := range r.Axes {
+			lists = append(lists, a.Curve)
+		}
+		for _, list := range lists {
 			for i := range list {
 				list[i].Throughput = list[i].Latency.Rate(list[i].Batch)
 			}

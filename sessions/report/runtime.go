@@ -1,14 +1,35 @@
 package report
 
+import (
+	"encoding/json"
+	"time"
+)
+
 // Runtime is what an engine does over the shapes that its first profile serves.
 type Runtime struct {
 	Axes       []RuntimeAxis
 	Points     []SweepPoint // at the least, the best and the largest shapes; one where they are the same
-	Axis       int          // of Axes, that Curve is over, the others at their best; -1: there is none
-	Curve      []SweepPoint
 	Contexts   []SweepPoint `json:",omitempty"` // so many contexts at the same time, at the best shapes; none where nothing is measured
 	ArenaBytes int          // of a context, at any of the shapes
 	IOBytes    int          `output:"io_bytes"`
+	MadeUp     bool         `json:",omitempty"` // no data fix the best shapes: they are made up at whichever these are
+}
+
+// UnmarshalJSON reads reports of older programs, too, in which one axis had a curve, beside the axes.
+func (r *Runtime) UnmarshalJSON(text []byte) error {
+	type plain Runtime
+	var old struct {
+		Axis  int
+		Curve []SweepPoint
+	}
+	if err := json.Unmarshal(text, (*plain)(r)); err != nil {
+		return err
+	}
+	err := json.Unmarshal(text, &old)
+	if len(old.Curve) > 0 && old.Axis >= 0 && old.Axis < len(r.Axes) {
+		r.Axes[old.Axis].Curve = old.Curve
+	}
+	return err
 }
 
 // RuntimeAxis is an open extent of inputs.
@@ -16,7 +37,38 @@ type RuntimeAxis struct {
 	Symbol        string
 	Places        []RuntimePlace // where it is an extent
 	Min, Opt, Max int
-	Batch         bool `json:",omitempty"` // it is the batch, which a configuration has by itself
+	Batch         bool         `json:",omitempty"` // it is the batch, which a configuration has by itself
+	Curve         []SweepPoint `json:",omitempty"` // over it, the other axes at their best; none until it is measured, and where nothing is
+}
+
+// Choose marks the points of the curve within a limit of the latency, where that is not 0, and the best of them, which it returns: of a
+// batch that with the most items a second, of another axis the largest where there is a limit; -1: none is.
+func (a *RuntimeAxis) Choose(limit time.Duration) (best int) {
+	if best = ChooseBest(a.Curve, limit); a.Batch || best < 0 {
+		return best
+	}
+	a.Curve[best].Best, best = false, -1
+	for i := range a.Curve {
+		if limit > 0 && a.Curve[i].Within {
+			best = i
+		}
+	}
+	if best >= 0 {
+		a.Curve[best].Best = true
+	}
+	return best
+}
+
+// Widest returns the axis whose ends are furthest apart of those with a range that are wanted; -1: there is none.
+func (r *Runtime) Widest(wanted func(*RuntimeAxis) bool) int {
+	best := -1
+	ratio := func(a *RuntimeAxis) float64 { return float64(a.Max) / float64(max(1, a.Min)) }
+	for i := range r.Axes {
+		if a := &r.Axes[i]; a.Min < a.Max && wanted(a) && (best < 0 || ratio(a) > ratio(&r.Axes[best])) {
+			best = i
+		}
+	}
+	return best
 }
 
 // RuntimePlace is an axis of an input, or an element of one on whose elements shapes depend.

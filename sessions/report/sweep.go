@@ -35,6 +35,18 @@ type SweepPoint struct {
 	Best        bool    // the most items a second of those within the limit
 }
 
+// Extents returns those from low to high, the last of which is high: by doubling, or where step is not 0 in steps. Those beyond the
+// first most are left out, but for high.
+func Extents(low, high, step, most int) (list []int) {
+	for v := low; v < high && len(list) < most-1; {
+		list = append(list, v)
+		if v += step; step == 0 {
+			v *= 2
+		}
+	}
+	return append(list, high)
+}
+
 // Choose marks the points within the limit, and of these the best.
 func (s *Sweep) Choose() { ChooseBest(s.Points, s.LatencyLimit) }
 

@@ -51,7 +51,7 @@ func (c *calibration) collect(ctx context.Context, in collecting) (*build.Collec
 	n := c.Items()
 	c.told.Progress(report.Progress{Phase: "collecting activations", Total: n})
 	begin := time.Now()
-	found, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, c.read.of(c.batches), in.State, func(done int) {
+	found, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, c.read.of(c.at(in)), in.State, func(done int) {
 		c.told.Progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
 	})
 	if err == nil {
@@ -60,11 +60,22 @@ func (c *calibration) collect(ctx context.Context, in collecting) (*build.Collec
 	return found, err
 }
 
-// batches gives the data, item by item.
-func (c *calibration) batches(yield func(map[string]numeric.Value, error) bool) {
-	for i := range c.Items() {
-		if !yield(c.Data.Inputs(i)) {
-			return
+// at gives the data at the extents that are asked for, item by item.
+func (c *calibration) at(in collecting) build.Batches {
+	d, err := dataset.At(c.Data, in.Symbols, 0)
+	if err != nil {
+		return func(yield func(map[string]numeric.Value, error) bool) { yield(nil, err) }
+	}
+	return inputsOf(d, c.Items())
+}
+
+// inputsOf gives the first items of data.
+func inputsOf(d dataset.Data, items int) build.Batches {
+	return func(yield func(map[string]numeric.Value, error) bool) {
+		for i := range items {
+			if !yield(d.Inputs(i)) {
+				return
+			}
 		}
 	}
 }
@@ -155,7 +166,7 @@ func (c *calibration) correction(ctx context.Context, in lowering) (*build.Corre
 // replay returns the data to run networks on.
 func (c *calibration) replay(in lowering) *build.Replay {
 	return &build.Replay{
-		Backend: c.host, Env: in.Means.Symbols, Batches: c.batches, Items: c.Items(),
+		Backend: c.host, Env: in.Means.Symbols, Batches: c.at(*in.Means), Items: c.Items(),
 		Progress: func(phase, item string, done, of int) {
 			c.told.Progress(report.Progress{Phase: phase, Item: item, Done: done, Total: of})
 		},

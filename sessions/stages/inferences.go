@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -35,7 +36,11 @@ func (i *inferences) Batches(batch int, shapes map[string][]int, items int) (b c
 	}
 	cfg.Batch = 1
 	one, err := i.model.SymbolsIfAny(i.model.Shaped(cfg))
-	return compare.NewBatches(i.data, i.model.Network, count, size, one, all), err
+	if err != nil {
+		return b, err
+	}
+	d, err := dataset.At(i.data, one, 0)
+	return compare.NewBatches(d, i.model.Network, count, size, one, all), err
 }
 
 // Watch tells how far the inferences of a context are and ends them with ctx, where the device is slow enough for that to
@@ -59,15 +64,11 @@ func (i *inferences) Watch(ctx context.Context, c *run.ExecutionContext, now fun
 
 // Ready returns a context with the first items of the data as its inputs, whose inferences ctx ends.
 func (i *inferences) Ready(ctx context.Context, l *run.Loaded) (*run.ExecutionContext, error) {
-	c, err := l.NewContext()
-	if err != nil {
-		return nil, err
+	c, err := i.context(ctx, l, func() (report.Progress, int) { return report.Progress{Phase: i.device.Measuring()}, 1 })
+	if err != nil || i.data == nil || i.data.Len() == 0 {
+		return c, err
 	}
-	i.Watch(ctx, c, func() (report.Progress, int) { return report.Progress{Phase: i.device.Measuring()}, 1 })
-	if i.data == nil || i.data.Len() == 0 {
-		return c, nil
-	}
-	in, err := compare.Stack(i.data, i.model.Network, 0, model.BatchOf(l.Plan))
+	in, err := i.stacked(l.Plan)
 	if err == nil {
 		err = c.SetInputs(in)
 	}
@@ -77,15 +78,66 @@ func (i *inferences) Ready(ctx context.Context, l *run.Loaded) (*run.ExecutionCo
 	return c, err
 }
 
+// context returns a context that is watched.
+func (i *inferences) context(ctx context.Context, l *run.Loaded, now func() (p report.Progress, items int)) (*run.ExecutionContext, error) {
+	c, err := l.NewContext()
+	if err == nil {
+		i.Watch(ctx, c, now)
+	}
+	return c, err
+}
+
+// stacked returns the first items of the data as a plan takes them at once.
+func (i *inferences) stacked(p *run.Plan) (map[string]numeric.Value, error) {
+	size := model.BatchOf(p)
+	d, err := dataset.At(i.data, model.OneOf(i.model.Network, p.Env()), size)
+	if err != nil {
+		return nil, err
+	}
+	return compare.Stack(d, i.model.Network, 0, size)
+}
+
+// sample returns inputs for a plan at any shapes that it serves: the first items of data that are made up, else the elements of the
+// first item again and again, or zeros; of an input that is a shape what the extents say.
+func (i *inferences) sample(p *run.Plan) (map[string]numeric.Value, error) {
+	var item map[string]numeric.Value
+	if i.data != nil && i.data.Len() > 0 {
+		if i.data.Random() {
+			return i.stacked(p)
+		}
+		var err error
+		if item, err = i.data.Inputs(0); err != nil {
+			return nil, err
+		}
+	}
+	in, env := map[string]numeric.Value{}, p.Env()
+	for _, t := range p.Network.Inputs {
+		if t.IsShape {
+			in[t.Name] = t.ShapeValue(env)
+			continue
+		}
+		v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, env)...)
+		for n := 0; n < len(v.Data) && len(item[t.Name].Data) > 0; {
+			n += copy(v.Data[n:], item[t.Name].Data)
+		}
+		in[t.Name] = v
+	}
+	return in, nil
+}
+
 // forEach runs an engine over the data, a batch at a time, and gives each batch's outputs, in order, to use until it says
 // no. Batches run at the same time, each on a context of its own: that is faster than sharing the kernels of one small
 // batch among the workers, and nothing is timed here. Where there is a state they run one after the other.
 func (i *inferences) forEach(ctx context.Context, batch int, state run.State, l *run.Loaded, phase string, use func(b int, out map[string]numeric.Value) bool) error {
 	i.device.Busy.Lock()
 	defer i.device.Busy.Unlock()
+	d, err := dataset.At(i.data, model.OneOf(i.model.Network, l.Plan.Env()), 0)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	size := max(1, batch)
-	total := (i.data.Len() + size - 1) / size
+	total := (d.Len() + size - 1) / size
 	workers := max(1, min(total, l.Backend().Info().Threads))
 	if len(state) > 0 {
 		workers = 1
@@ -93,7 +145,7 @@ func (i *inferences) forEach(ctx context.Context, batch int, state run.State, l 
 	lanes := make([]chan result, workers) // worker w has batches w, w+workers, ...
 	for w := range lanes {
 		lanes[w] = make(chan result, 8)
-		go i.runBatches(ctx, l, phase, state, lanes[w], w, workers, total, size)
+		go i.runBatches(ctx, l, d, phase, state, lanes[w], w, workers, total, size)
 	}
 	defer func() { // whatever the reason to end: nothing may run on when the device is free again
 		cancel()
@@ -111,7 +163,7 @@ func (i *inferences) forEach(ctx context.Context, batch int, state run.State, l 
 			return r.err
 		}
 		if b%16 == 0 {
-			i.told.Progress(report.Progress{Phase: phase, Done: b * size, Total: i.data.Len()})
+			i.told.Progress(report.Progress{Phase: phase, Done: b * size, Total: d.Len()})
 		}
 		if !use(b, r.outputs) {
 			break
@@ -126,8 +178,8 @@ type result struct {
 	err     error
 }
 
-// runBatches, of a phase, runs every stride-th batch from first on and sends the outputs to lane, which it closes.
-func (i *inferences) runBatches(ctx context.Context, l *run.Loaded, phase string, state run.State, lane chan<- result, first, stride, total, size int) {
+// runBatches, of a phase, runs every stride-th batch of data from first on and sends the outputs to lane, which it closes.
+func (i *inferences) runBatches(ctx context.Context, l *run.Loaded, d dataset.Data, phase string, state run.State, lane chan<- result, first, stride, total, size int) {
 	defer close(lane)
 	defer func() {
 		if v := recover(); v != nil { // an error in the program, which the loop's caller reports as one
@@ -142,14 +194,14 @@ func (i *inferences) runBatches(ctx context.Context, l *run.Loaded, phase string
 	defer c.Close()
 	b := first
 	i.Watch(ctx, c, func() (report.Progress, int) {
-		return report.Progress{Phase: phase, Done: b * size, Total: i.data.Len()}, size
+		return report.Progress{Phase: phase, Done: b * size, Total: d.Len()}, size
 	})
 	var r result
 	for ; b < total; b += stride {
 		if ctx.Err() != nil {
 			return
 		}
-		in, err := compare.Stack(i.data, i.model.Network, b*size, size)
+		in, err := compare.Stack(d, i.model.Network, b*size, size)
 		if err == nil {
 			err = state.Carry(in, r.outputs)
 		}

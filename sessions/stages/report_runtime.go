@@ -3,51 +3,97 @@ package stages
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
-	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// How long each shape of a profile is measured in the workbench, and how many of a curve there are at most.
+// How long each shape of a profile is measured in the workbench, and how many there are along an axis at most.
 var profileMeasured = run.Profiling{WarmUp: 20 * time.Millisecond, Iterations: 5, Duration: 60 * time.Millisecond}
 
 const curvePoints = 12
 
 // Runtime describes what an engine does over the shapes that it serves. best is what is known of the best shapes; the others are
 // measured, unless times are estimates, which take too long for that.
-func (m *timing) Runtime(ctx context.Context, l *run.Loaded, best report.Latency) (*report.Runtime, error) {
+func (s *sweeps) Runtime(ctx context.Context, cfg config.Config, l *run.Loaded, best report.Latency) (*report.Runtime, error) {
 	p := l.Plan
-	r := &report.Runtime{Axes: runtimeAxes(p), Axis: -1, ArenaBytes: p.Memory.Peak, IOBytes: p.Memory.IO}
+	r := &report.Runtime{Axes: runtimeAxes(p), MadeUp: s.madeUp(), ArenaBytes: p.Memory.Peak, IOBytes: p.Memory.IO}
 	at := summed(p, best)
 	at.Shapes, at.HeldBytes = p.Network.ShapesAt(p.Env()), p.Memory.Peak+p.Memory.IO
 	r.Points = []report.SweepPoint{at}
-	if m.device.Estimated() {
+	if s.device.Estimated() {
 		return r, nil
 	}
 	var err error
-	if r.Contexts, err = m.overContexts(ctx, l); err != nil || !p.Ranged() {
+	if r.Contexts, err = s.overContexts(ctx, l); err != nil || !p.Ranged() {
 		return r, err
 	}
 	x := p.Extents()
-	ends, err := m.over(ctx, l, []map[string]int{x.Min, x.Max})
+	w := s.sweeper(cfg, x.Opt, profileMeasured)
+	defer w.close()
+	ends, err := w.along(ctx, "measuring shapes", []map[string]int{x.Min, x.Max})
 	if err != nil {
 		return r, err
 	}
 	r.Points = []report.SweepPoint{ends[0], at, ends[1]}
-	r.Axis = widest(r.Axes)
-	if r.Curve, err = m.over(ctx, l, along(r.Axes[r.Axis], x.Opt)); err != nil {
-		return r, err
-	}
-	for i := range r.Curve {
-		r.Curve[i].Values = []int{along(r.Axes[r.Axis], x.Opt)[i][r.Axes[r.Axis].Symbol]}
-	}
 	return r, nil
+}
+
+// madeUp reports whether no data fix the extents of inputs: they are made up at whichever there are.
+func (s *sweeps) madeUp() bool {
+	data, cal := s.inferences.data, s.tuning.precisions.calibration.Data
+	return (data == nil || data.Random()) && (cal == nil || cal.Random())
+}
+
+// Curve adds to a report of an engine what it does along the widest of the axes of which that is not known. It returns nil where it
+// is of all.
+func (s *sweeps) Curve(ctx context.Context, cfg config.Config, l *run.Loaded, known *report.Runtime) (*report.Runtime, error) {
+	i := known.Widest(func(a *report.RuntimeAxis) bool { return a.Curve == nil })
+	if i < 0 || s.device.Estimated() {
+		return nil, nil
+	}
+	opt := l.Plan.Extents().Opt
+	r, of := *known, &known.Axes[i]
+	r.Axes = slices.Clone(known.Axes)
+	at := func(v int) map[string]int {
+		env := maps.Clone(opt)
+		env[of.Symbol] = v
+		return env
+	}
+	values := extentsOf(of, func(v int) bool {
+		_, err := l.Plan.At(at(v))
+		return err == nil
+	})
+	var envs []map[string]int
+	for _, v := range values {
+		envs = append(envs, at(v))
+	}
+	w := s.sweeper(cfg, opt, profileMeasured)
+	defer w.close()
+	curve, err := w.along(ctx, "measuring along "+of.Symbol, envs)
+	for k := range curve {
+		curve[k].Values = values[k : k+1]
+	}
+	r.Axes[i].Curve = curve
+	r.Axes[i].Choose(0)
+	return &r, err
+}
+
+// along measures at one set of extents after the other.
+func (w *sweeper) along(ctx context.Context, phase string, envs []map[string]int) (list []report.SweepPoint, err error) {
+	for i, env := range envs {
+		w.now = report.Progress{Phase: phase, Done: i, Total: len(envs)}
+		point, err := w.point(ctx, env, 0)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, point)
+	}
+	return list, nil
 }
 
 // runtimeAxes returns the open extents of a plan's inputs.
@@ -70,80 +116,43 @@ func runtimeAxes(p *run.Plan) (list []report.RuntimeAxis) {
 	return list
 }
 
-// widest returns the axis whose ends are furthest apart.
-func widest(axes []report.RuntimeAxis) (best int) {
-	ratio := func(a report.RuntimeAxis) float64 { return float64(a.Max) / float64(max(1, a.Min)) }
-	for i, a := range axes {
-		if ratio(a) > ratio(axes[best]) {
-			best = i
+// extentsOf returns extents along an axis of which the network allows the ends and perhaps not all between: by doubling where the ends are
+// far apart, else in the steps by which most are possible, of the powers of two and what the ends have in common.
+func extentsOf(a *report.RuntimeAxis, possible func(int) bool) (best []int) {
+	low := max(1, a.Min)
+	keep := func(list []int) {
+		list = slices.DeleteFunc(list, func(v int) bool { return v != low && v != a.Max && !possible(v) })
+		if len(list) > len(best) {
+			best = list
+		}
+	}
+	if a.Max >= 16*low {
+		keep(report.Extents(low, a.Max, 0, curvePoints))
+		return best
+	}
+	common := low
+	for rest := a.Max; rest > 0; {
+		common, rest = rest, common%rest
+	}
+	for power := 1; power <= a.Max; power *= 2 {
+		for _, step := range []int{power, common * power, common / power} {
+			if step == 0 || (a.Max-low)/step >= curvePoints-1 {
+				continue
+			}
+			if low%step == 0 {
+				keep(report.Extents(low, a.Max, step, curvePoints))
+			} else {
+				keep(append([]int{low}, report.Extents(low-low%step+step, a.Max, step, curvePoints)...))
+			}
 		}
 	}
 	return best
 }
 
-// along returns values of the symbols along an axis, by doubling, or in so many steps where that is fewer.
-func along(a report.RuntimeAxis, opt map[string]int) (list []map[string]int) {
-	add := func(v int) {
-		env := maps.Clone(opt)
-		env[a.Symbol] = v
-		list = append(list, env)
-	}
-	if a.Max < 4*max(1, a.Min) {
-		step := max(1, (a.Max-a.Min+curvePoints-2)/(curvePoints-1))
-		for v := a.Min; v < a.Max; v += step {
-			add(v)
-		}
-	} else {
-		for v := max(1, a.Min); v < a.Max && len(list) < curvePoints-1; v *= 2 {
-			add(v)
-		}
-	}
-	add(a.Max)
-	return list
-}
-
-// over measures an engine at several values of its symbols, on the first item of the data again and again: only their amount is
-// what these shapes need.
-func (m *timing) over(ctx context.Context, l *run.Loaded, envs []map[string]int) (list []report.SweepPoint, err error) {
-	c, err := m.inferences.Ready(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	var item map[string]numeric.Value
-	if d := m.inferences.data; d != nil && d.Len() > 0 {
-		if item, err = compare.Stack(d, l.Plan.Network, 0, 1); err != nil {
-			return nil, err
-		}
-	}
-	for i, env := range envs {
-		m.told.Progress(report.Progress{Phase: "measuring shapes", Done: i, Total: len(envs)})
-		at, err := l.Plan.At(env)
-		if err != nil {
-			return nil, err
-		}
-		shapes := at.Network.ShapesAt(env)
-		if err := c.SetShapes(shapes); err != nil {
-			return nil, err
-		}
-		in := map[string]numeric.Value{}
-		for _, t := range at.Network.Inputs {
-			in[t.Name] = repeated(t, env, item[t.Name].Data)
-		}
-		point, err := m.Point(ctx, c, at, in, profileMeasured)
-		if err != nil {
-			return nil, err
-		}
-		point.Shapes = shapes
-		list = append(list, point)
-	}
-	return list, nil
-}
-
 // numbers returns how many contexts are measured in the workbench: up to twice as many as the device computes at a time.
-func (m *timing) numbers() (list []int) {
+func (s *sweeps) numbers() (list []int) {
 	most := 4
-	if threads := m.device.Backend.Info().Threads; threads > 0 {
+	if threads := s.device.Backend.Info().Threads; threads > 0 {
 		most = min(2*threads, maxContexts)
 	}
 	for n := 1; n < most; n *= 2 {
@@ -152,35 +161,16 @@ func (m *timing) numbers() (list []int) {
 	return append(list, most)
 }
 
-// repeated is data for an input at values of symbols: some elements again and again, or zeros; of an input that is a shape, what the
-// symbols say.
-func repeated(t *graph.Tensor, env map[string]int, elements []byte) numeric.Value {
-	if t.IsShape {
-		return t.ShapeValue(env)
-	}
-	v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, env)...)
-	for n := 0; n < len(v.Data) && len(elements) > 0; {
-		n += copy(v.Data[n:], elements)
-	}
-	return v
-}
-
 // overContexts measures numbers of contexts at a plan's own shapes, on the first items of the data.
-func (m *timing) overContexts(ctx context.Context, l *run.Loaded) (list []report.SweepPoint, err error) {
-	in := map[string]numeric.Value{}
-	if d := m.inferences.data; d != nil && d.Len() > 0 {
-		if in, err = compare.Stack(d, l.Plan.Network, 0, model.BatchOf(l.Plan)); err != nil {
-			return nil, err
-		}
-	} else {
-		for _, t := range l.Plan.Network.Inputs {
-			in[t.Name] = repeated(t, l.Plan.Env(), nil)
-		}
+func (s *sweeps) overContexts(ctx context.Context, l *run.Loaded) (list []report.SweepPoint, err error) {
+	in, err := s.inferences.sample(l.Plan)
+	if err != nil {
+		return nil, err
 	}
-	numbers := m.numbers()
+	numbers := s.numbers()
 	for i, n := range numbers {
-		m.told.Progress(report.Progress{Phase: "measuring contexts", Done: i, Total: len(numbers)})
-		point, err := m.Together(ctx, l, l.Plan, in, n, profileMeasured)
+		s.told.Progress(report.Progress{Phase: "measuring contexts", Done: i, Total: len(numbers)})
+		point, err := s.timing.Together(ctx, l, l.Plan, in, n, profileMeasured)
 		if err != nil {
 			return list, err
 		}

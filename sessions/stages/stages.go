@@ -28,6 +28,7 @@ type Stages struct {
 	Engines     *engines
 	Inferences  *inferences
 	Timing      *timing
+	Sweeps      *sweeps
 	References  *references
 	Accuracy    *accuracy
 	Survey      *survey
@@ -52,6 +53,7 @@ func wire(m *model.Model, w Workplace, told *Audience, c *calibration) *Stages {
 	s.Engines = newEngines(s.Orders, told, s.Device, s.Tuning)
 	s.Inferences = &inferences{m, told, s.Device, w.Data}
 	s.Timing = &timing{told, s.Device, s.Engines, s.Inferences}
+	s.Sweeps = &sweeps{m, told, s.Device, s.Tuning, s.Engines, s.Inferences, s.Timing}
 	s.References = newReferences(m, w, s.Orders, told, s.Engines, s.Inferences)
 	s.Accuracy = newAccuracy(m, w, s.Orders, told, s.Engines, s.References, s.Inferences)
 	s.Survey = newSurvey(m, s.Orders, s.Precisions, newUnseen(s.Calibration, w.Data))

@@ -164,6 +164,9 @@ func (t *study) prepare(ctx context.Context) error {
 		return ErrNoVariants
 	}
 	collecting, err := t.orders.collecting(t.config)
+	if err == nil {
+		t.from, err = dataset.At(t.from, collecting.Symbols, 0)
+	}
 	if err != nil {
 		return err
 	}
@@ -177,7 +180,7 @@ func (t *study) prepare(ctx context.Context) error {
 	t.calibration.device.Busy.Lock()
 	defer t.calibration.device.Busy.Unlock()
 	t.told.Progress(report.Progress{Phase: "running FP32 and " + string(t.config.Precision)})
-	replay := &build.Replay{Backend: t.calibration.host, Env: collecting.Symbols, Batches: inputsOf(t.from), Items: t.from.Len()}
+	replay := &build.Replay{Backend: t.calibration.host, Env: collecting.Symbols, Batches: inputsOf(t.from, t.from.Len()), Items: t.from.Len()}
 	if t.variants, err = build.NewVariants(ctx, replay, t.base.Quantised, 2); err != nil {
 		return err
 	}
@@ -190,17 +193,6 @@ func (t *study) prepare(ctx context.Context) error {
 	got, err := t.variants.Run(ctx, t.base.Quantised)
 	t.noise = t.want.Noise(got)
 	return err
-}
-
-// inputsOf gives the items of data.
-func inputsOf(d dataset.Data) build.Batches {
-	return func(yield func(map[string]numeric.Value, error) bool) {
-		for i := range d.Len() {
-			if !yield(d.Inputs(i)) {
-				return
-			}
-		}
-	}
 }
 
 // variant is how a network differs from that of the study.

@@ -19,7 +19,8 @@ import (
 type pointsView struct {
 	in    pane.Input
 	over  over
-	limit int // index into limits, of contexts
+	limit int       // index into limits, of contexts
+	along alongAxis // of a curve
 	table ui.Table
 }
 
@@ -39,7 +40,7 @@ func newPointsView(look *ui.Look, of over) *pointsView {
 	v := &pointsView{in: pane.NewInput(look, report.PartRuntime), over: of}
 	at := func(r int) *report.SweepPoint { return &v.points()[r] }
 	v.table.Columns = []ui.Column{
-		{Title: [...]string{"shapes", "shapes", "contexts"}[of], Width: 8, Flex: 1, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.name(r)} }},
+		{Title: [...]string{"shapes", "shapes", "contexts"}[of], Width: [...]int{8, 12, 8}[of], Flex: 1, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.name(r)} }},
 		{Title: "median", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.Median)} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Latency.Median, at(b).Latency.Median) }},
 		{Title: "p99", Width: 9, Priority: 3, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.P99), Style: ui.Muted} },
@@ -64,7 +65,10 @@ func newPointsView(look *ui.Look, of over) *pointsView {
 func (v *pointsView) points() []report.SweepPoint {
 	switch r := v.in.Snap.Runtime; v.over {
 	case overAxis:
-		return r.Curve
+		if a := v.along.axis(r); a != nil {
+			return a.Curve
+		}
+		return nil
 	case overContexts:
 		return r.Contexts
 	default:
@@ -77,7 +81,8 @@ func (v *pointsView) name(row int) string {
 	r := v.in.Snap.Runtime
 	switch {
 	case v.over == overAxis:
-		return fmt.Sprintf("%s %d", r.Axes[r.Axis].Symbol, r.Curve[row].Values[0])
+		a := v.along.axis(r)
+		return fmt.Sprintf("%d%s", a.Curve[row].Values[0], v.along.mark(a, row))
 	case v.over == overContexts:
 		name := fmt.Sprint(r.Contexts[row].Contexts)
 		if row == v.best() {
@@ -101,6 +106,9 @@ func spread(l *report.Latency) ui.Cell {
 
 // allowed returns the longest latency that is allowed; 0: any.
 func (v *pointsView) allowed() time.Duration {
+	if v.over == overAxis {
+		return v.along.limit
+	}
 	alone := v.in.Snap.Runtime.Contexts[0].Latency.Median
 	return time.Duration(limits[v.limit] * float64(alone))
 }
@@ -120,7 +128,7 @@ func (v *pointsView) bar(p *report.SweepPoint) ui.Cell {
 		most = max(most, o.Throughput)
 	}
 	style := ui.Good
-	if v.over == overContexts && v.limit > 0 && p.Latency.Median > v.allowed() {
+	if limit := v.allowed(); limit > 0 && p.Latency.Median > limit {
 		style = ui.Bad
 	}
 	return ui.Cell{Bar: &ui.Bar{Value: p.Throughput, Max: most, Style: style}}
@@ -145,6 +153,8 @@ func (v *pointsView) Note() (string, ui.Style) {
 			return note, ui.Warn
 		}
 		return v.in.Note(v.limitText() + ", items/s by wall time")
+	case v.over == overAxis:
+		return v.in.Note(v.along.place(r) + v.limitText() + ", items/s by median, " + inputShapes(v.points()[row].Shapes))
 	default:
 		return v.in.Note("items/s by median, " + inputShapes(v.points()[row].Shapes))
 	}
@@ -167,10 +177,10 @@ func (v *pointsView) threads(row int) ui.Cell {
 
 // limitText says which latency is allowed.
 func (v *pointsView) limitText() string {
-	if v.limit == 0 {
-		return "any latency"
+	if limit := v.allowed(); limit > 0 {
+		return "at most " + ui.Duration(limit)
 	}
-	return "at most " + ui.Duration(v.allowed())
+	return "any latency"
 }
 
 // inputShapes writes the shape of the only input, or how many there are.
@@ -185,30 +195,55 @@ func inputShapes(shapes map[string][]int) string {
 }
 
 func (v *pointsView) Keys() []ui.Key {
-	if v.over != overContexts {
+	switch v.over {
+	case overEnds:
 		return v.table.Keys()
+	case overAxis:
+		return append(v.table.Keys(),
+			ui.K("s", "next axis", "along the next of the axes that have a range"),
+			ui.K("=", "latency limit", "latency limit: mark the best batch, or the largest extent, within another latency"))
 	}
 	return append(v.table.Keys(), ui.K("=", "latency limit", "latency limit: mark the best number of contexts within another latency: any, or so many times that of one"))
 }
 
 func (v *pointsView) Update(msg tea.Msg) tea.Cmd {
-	if v.over == overContexts && pane.IsKey(msg, "=") {
+	r := v.in.Snap.Runtime
+	switch {
+	case v.over == overContexts && pane.IsKey(msg, "="):
 		v.limit = (v.limit + 1) % len(limits)
+		return nil
+	case v.over == overAxis && pane.IsKey(msg, "="):
+		return v.along.nextLimit(r)
+	case v.over == overAxis && pane.IsKey(msg, "s"):
+		cmd := v.along.nextAxis(r)
+		v.fit()
+		return cmd
+	}
+	if at, ok := msg.(pointAt); ok {
+		v.table.Select(int(at))
 		return nil
 	}
 	if !v.in.Take(msg) {
 		v.table.Update(msg)
 		return nil
 	}
+	v.fit()
+	return nil
+}
+
+// fit gives the table the rows of the points that are shown.
+func (v *pointsView) fit() {
 	rows := 0
 	if v.in.Snap.Runtime != nil {
 		rows = len(v.points())
+	}
+	if a := v.along.axis(v.in.Snap.Runtime); v.over == overAxis && a != nil {
+		v.table.Columns[0].Title = a.Symbol
 	}
 	if v.table.Rows != rows {
 		v.table.Rows = rows
 		v.table.Refresh()
 	}
-	return nil
 }
 
 func (v *pointsView) Render(w, h int) string {
@@ -218,15 +253,33 @@ func (v *pointsView) Render(w, h int) string {
 			return
 		}
 		if v.over != overContexts {
-			switch {
-			case len(v.in.Snap.Runtime.Axes) == 0:
-				v.table.Empty = "no range is served: no axis of the inputs is open"
-			case v.in.Snap.Replay != "":
-				v.table.Empty = "no range was served when this was recorded"
-			default:
-				v.table.Empty = c.Keys("no range is served: {Runtime ]} in the pane Profile doubles the largest extent of an axis")
-			}
+			v.table.Empty = v.nothing(c)
+		}
+		if v.over == overAxis {
+			c = v.along.draw(c, v.in.Snap.Runtime, &v.table)
 		}
 		v.table.Draw(c)
 	})
+}
+
+// nothing says why no range was measured.
+func (v *pointsView) nothing(c *ui.Canvas) string {
+	snap := v.in.Snap
+	r := snap.Runtime
+	a := v.along.axis(r)
+	switch {
+	case len(r.Axes) == 0:
+		return "no range is served: no axis of the inputs is open"
+	case snap.Device.Estimated && a != nil:
+		return "nothing is measured here: times are estimates"
+	case a != nil && snap.Replay != "":
+		return a.Symbol + " was not measured when this was recorded"
+	case a != nil && snap.Stopped:
+		return c.Keys(a.Symbol + " is not measured: {r} goes on")
+	case a != nil:
+		return a.Symbol + " is measured when nothing else is to be done"
+	case snap.Replay != "":
+		return "no range was served when this was recorded"
+	}
+	return c.Keys("no range is served: {Runtime ]} in the pane Profile doubles the largest extent of an axis")
 }

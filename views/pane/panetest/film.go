@@ -112,11 +112,17 @@ func Served() *report.Runtime {
 	both := func(axis int) []report.RuntimePlace {
 		return []report.RuntimePlace{{Input: "ids", Axis: axis}, {Input: "mask", Axis: axis}}
 	}
-	r := &report.Runtime{Axis: 1, ArenaBytes: 8 * 511 << 10, IOBytes: 8 << 10, Axes: []report.RuntimeAxis{
+	r := &report.Runtime{ArenaBytes: 8 * 511 << 10, IOBytes: 8 << 10, Axes: []report.RuntimeAxis{
 		{Symbol: "batch", Places: both(0), Min: 1, Opt: 2, Max: 8, Batch: true}, {Symbol: "length", Places: both(1), Min: 1, Opt: 128, Max: 512},
 	}, Points: []report.SweepPoint{point(1, 1), point(2, 128), point(8, 512)}}
 	for n := 1; n <= 512; n *= 2 {
-		r.Curve = append(r.Curve, point(2, n))
+		r.Axes[1].Curve = append(r.Axes[1].Curve, point(2, n))
+	}
+	for n := 1; n <= 8; n++ {
+		p := point(n, 128)
+		p.Values, p.Latency.Median = []int{n}, time.Duration(128*(n+2)*5)*time.Microsecond
+		p.Throughput = p.Latency.Rate(n)
+		r.Axes[0].Curve = append(r.Axes[0].Curve, p)
 	}
 	for i, rate := range []float64{400, 760, 790, 770} {
 		p := point(2, 128)

@@ -1,0 +1,30 @@
+package sessions
+
+import (
+	"context"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// overShapes measures the engine over the shapes that it serves: at the ends of ranges, and along the widest axis.
+func overShapes(ctx context.Context, w *worker, cfg config.Config, l *run.Loaded) error {
+	r, err := w.stages.Sweeps.Runtime(ctx, cfg, l, w.board.newest().Timings.EndToEnd)
+	if err != nil {
+		return err
+	}
+	w.board.publish(report.PartRuntime, func(snap *report.Snapshot) { snap.Runtime = r })
+	_, err = alongAxis(ctx, w, cfg, l)
+	return err
+}
+
+// alongAxis measures the engine along the widest axis along which it was not; more says whether there was one.
+func alongAxis(ctx context.Context, w *worker, cfg config.Config, l *run.Loaded) (more bool, err error) {
+	r, err := w.stages.Sweeps.Curve(ctx, cfg, l, w.board.newest().Runtime)
+	if err != nil || r == nil {
+		return false, err
+	}
+	w.board.publish(report.PartRuntime, func(snap *report.Snapshot) { snap.Runtime = r })
+	return true, nil
+}
