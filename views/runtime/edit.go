@@ -24,9 +24,15 @@ func edit(r *report.Runtime, d pane.Desk) tea.Cmd {
 	if len(r.Axes) == 0 {
 		return pane.Say(ui.Plain, "no axis of the inputs is open: there are no other shapes")
 	}
+	hint := "AXIS=LEAST..BEST..LARGEST, or the same of an INPUT's whole shape, as in x=1x64..8x128..16x512; one number serves it alone. "
+	if r.MadeUp {
+		hint += "The data, which are made up, are made anew at BEST; what is left out stays."
+	} else {
+		hint += "BEST fits the data, but for the batch; what is left out stays."
+	}
 	return ui.Open(&ui.Ask{
 		Name: "Shapes to serve",
-		Hint: "AXIS=LEAST..BEST..LARGEST, or the same of an INPUT's whole shape, as in x=1x64..8x128..16x512; one number serves it alone. BEST fits the data, but for the batch; what is left out stays.",
+		Hint: hint,
 		Text: rangesText(r.Axes),
 		Check: func(text string) error {
 			_, err := parseRanges(text, r)
@@ -85,7 +91,7 @@ func serve(r *report.Runtime, axes []report.RuntimeAxis, d pane.Desk) tea.Cmd {
 }
 
 // parseRanges returns the axes of an engine with what a person wrote of them. Errors name the axis or the input. At the best extents the
-// data run, of which only the batch can be another.
+// data run, of which only the batch can be another, unless they are made up.
 func parseRanges(text string, r *report.Runtime) ([]report.RuntimeAxis, error) {
 	axes := append([]report.RuntimeAxis(nil), r.Axes...)
 	given := map[string]string{} // by axis, the item that it is of
@@ -124,7 +130,7 @@ func parseRanges(text string, r *report.Runtime) ([]report.RuntimeAxis, error) {
 		if a.Min < 1 || a.Max > config.MaxExtent || a.Min > a.Opt || a.Opt > a.Max {
 			return nil, fmt.Errorf("axis %s: %d..%d..%d: want 1 to %d, the least first and the largest last", a.Symbol, a.Min, a.Opt, a.Max, config.MaxExtent)
 		}
-		if now := r.Axes[i].Opt; a.Opt != now && !a.Batch {
+		if now := r.Axes[i].Opt; a.Opt != now && !a.Batch && !r.MadeUp {
 			return nil, fmt.Errorf("axis %s: the best is to be %d, as in the data that are open, and not %d: %s=%d..%d..%d", a.Symbol, now, a.Opt, a.Symbol, min(a.Min, now), now, max(a.Max, now))
 		}
 	}

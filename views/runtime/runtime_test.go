@@ -83,6 +83,16 @@ func TestParseRanges(t *testing.T) {
 	}
 }
 
+// TestMadeUp: data that are made up fit any best shapes.
+func TestMadeUp(t *testing.T) {
+	r := panetest.Served()
+	r.MadeUp = true
+	axes, err := parseRanges("ids=1x16..2x64..4x256 batch=1..2..4", r)
+	if got := rangesText(axes); err != nil || got != "batch=1..2..4 length=16..64..256" {
+		t.Error(got, err)
+	}
+}
+
 // TestServe asks for an engine of other shapes, and for one of a single set.
 func TestServe(t *testing.T) {
 	snap := *panetest.Fixture(t)
