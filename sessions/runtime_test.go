@@ -97,8 +97,10 @@ func TestCurves(t *testing.T) {
 		}
 		return fmt.Sprint(r.MadeUp, extents)
 	}
+	early := false // the shapes that are served are told before they are measured
 	settled := func(columns int) *report.Snapshot {
 		return await(t, s, func(s *report.Snapshot) bool {
+			early = early || s.Runtime != nil && s.Runtime.Contexts == nil
 			return s.Settled() && s.Busy == nil && s.Config.Shapes["x"][1] == columns
 		})
 	}
@@ -114,6 +116,9 @@ func TestCurves(t *testing.T) {
 	}
 	if snap.Err != "" || snap.Accuracy == nil || snap.Accuracy.Outputs[0].SQNR < 20 || snap.Calibration == nil {
 		t.Errorf("at other best shapes: %q, accuracy %+v", snap.Err, snap.Accuracy)
+	}
+	if !early {
+		t.Error("the shapes that are served are not told before they are measured")
 	}
 	if err := s.StopRecording(); err != nil {
 		t.Fatal(err)

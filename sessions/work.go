@@ -30,6 +30,7 @@ func (w *worker) work(ctx context.Context, cfg config.Config, once todo) error {
 	if err != nil {
 		return err
 	}
+	serve(w, loaded)
 	built := time.Since(begin)
 	m := loaded.Plan.Memory
 	w.board.log("info", "", "built %s in %s: weights %s, arena %s", w.stages.NameOf(cfg), report.Duration(built), stages.Size(m.Weights), stages.Size(m.Peak))

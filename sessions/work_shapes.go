@@ -8,6 +8,17 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
+// serve tells which shapes the engine serves, before it is measured there: where that is known they can be changed.
+func serve(w *worker, l *run.Loaded) {
+	r := w.stages.Sweeps.Served(l.Plan, report.Latency{})
+	w.board.update(func(snap *report.Snapshot) {
+		if snap.Runtime == nil || !snap.Runtime.Serves(r.Axes) { // what was measured at the same shapes is shown until it is measured anew
+			snap.Runtime = r
+			snap.Stale &^= report.PartRuntime
+		}
+	})
+}
+
 // overShapes measures the engine over the shapes that it serves: at the ends of ranges, and along the widest axis.
 func overShapes(ctx context.Context, w *worker, cfg config.Config, l *run.Loaded) error {
 	r, err := w.stages.Sweeps.Runtime(ctx, cfg, l, w.board.newest().Timings.EndToEnd)

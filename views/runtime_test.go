@@ -57,7 +57,7 @@ func TestAlongAxis(t *testing.T) {
 		{func(s *report.Snapshot) { s.Stopped = true }, "length is not measured: r goes on"},
 		{func(s *report.Snapshot) { s.Replay = "a" }, "length was not measured when this was recorded"},
 		{func(s *report.Snapshot) { s.Device.Estimated = true }, "nothing is measured here: times are estimates"},
-		{func(*report.Snapshot) {}, "length is measured when nothing else is to be done"},
+		{func(*report.Snapshot) {}, "length will be measured"},
 	} {
 		now := snap
 		r := *snap.Runtime
@@ -68,6 +68,26 @@ func TestAlongAxis(t *testing.T) {
 		b.publish(&now)
 		b.wants(c.want)
 	}
+}
+
+// TestServedUnmeasured: the shapes that an engine serves are there to be changed before anything is measured.
+func TestServedUnmeasured(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	served := panetest.Served()
+	served.Contexts, served.Points = nil, served.Points[1:2]
+	served.Points[0].Latency = report.Latency{}
+	for i := range served.Axes {
+		served.Axes[i].Curve = nil
+	}
+	snap.Runtime = served
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.size(120, 40)
+	b.press("8")
+	b.wants("length                           1        128        512", "it will be measured", "length will be measured")
+	b.press("tab", "tab", "=", "s", "s", "tab", "=", "e")
+	b.lacks("best 0", "0 ns")
+	b.press("tab", "e")
+	b.wants("batch=1..2..8 length=1..128..512")
 }
 
 // TestContextsThreads: each context has a thread at least, and where the best number of them has more than the engine was given it is

@@ -2,13 +2,14 @@ package report
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
 // Runtime is what an engine does over the shapes that its first profile serves.
 type Runtime struct {
 	Axes       []RuntimeAxis
-	Points     []SweepPoint // at the least, the best and the largest shapes; one where they are the same
+	Points     []SweepPoint // at the least, the best and the largest shapes; one where they are the same, and until they are measured
 	Contexts   []SweepPoint `json:",omitempty"` // so many contexts at the same time, at the best shapes; none where nothing is measured
 	ArenaBytes int          // of a context, at any of the shapes
 	IOBytes    int          `output:"io_bytes"`
@@ -57,6 +58,13 @@ func (a *RuntimeAxis) Choose(limit time.Duration) (best int) {
 		a.Curve[best].Best = true
 	}
 	return best
+}
+
+// Serves reports whether the axes of the engine have the extents that others have.
+func (r *Runtime) Serves(axes []RuntimeAxis) bool {
+	return slices.EqualFunc(r.Axes, axes, func(a, b RuntimeAxis) bool {
+		return a.Symbol == b.Symbol && a.Min == b.Min && a.Opt == b.Opt && a.Max == b.Max
+	})
 }
 
 // Widest returns the axis whose ends are furthest apart of those with a range that are wanted; -1: there is none.

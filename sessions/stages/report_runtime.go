@@ -17,14 +17,17 @@ var profileMeasured = run.Profiling{WarmUp: 20 * time.Millisecond, Iterations: 5
 
 const curvePoints = 12
 
+// Served describes the shapes that an engine serves, before anything is measured but best, which is of the best ones.
+func (s *sweeps) Served(p *run.Plan, best report.Latency) *report.Runtime {
+	at := summed(p, best)
+	at.Shapes, at.HeldBytes = p.Network.ShapesAt(p.Env()), p.Memory.Peak+p.Memory.IO
+	return &report.Runtime{Axes: runtimeAxes(p), Points: []report.SweepPoint{at}, MadeUp: s.madeUp(), ArenaBytes: p.Memory.Peak, IOBytes: p.Memory.IO}
+}
+
 // Runtime describes what an engine does over the shapes that it serves. best is what is known of the best shapes; the others are
 // measured, unless times are estimates, which take too long for that.
 func (s *sweeps) Runtime(ctx context.Context, cfg config.Config, l *run.Loaded, best report.Latency) (*report.Runtime, error) {
-	p := l.Plan
-	r := &report.Runtime{Axes: runtimeAxes(p), MadeUp: s.madeUp(), ArenaBytes: p.Memory.Peak, IOBytes: p.Memory.IO}
-	at := summed(p, best)
-	at.Shapes, at.HeldBytes = p.Network.ShapesAt(p.Env()), p.Memory.Peak+p.Memory.IO
-	r.Points = []report.SweepPoint{at}
+	p, r := l.Plan, s.Served(l.Plan, best)
 	if s.device.Estimated() {
 		return r, nil
 	}
@@ -39,7 +42,7 @@ func (s *sweeps) Runtime(ctx context.Context, cfg config.Config, l *run.Loaded, 
 	if err != nil {
 		return r, err
 	}
-	r.Points = []report.SweepPoint{ends[0], at, ends[1]}
+	r.Points = []report.SweepPoint{ends[0], r.Points[0], ends[1]}
 	return r, nil
 }
 

@@ -57,7 +57,6 @@ func newPointsView(look *ui.Look, of over) *pointsView {
 	if of == overContexts {
 		v.table.Columns = slices.Insert(v.table.Columns, 1, ui.Column{Title: "threads", Width: 7, Priority: 5, Align: ui.AlignRight, Cell: v.threads,
 			Order: func(a, b int) int { return cmp.Compare(threadsOf(at(a)), threadsOf(at(b))) }})
-		v.table.Empty = "nothing is measured here"
 	}
 	return v
 }
@@ -72,6 +71,9 @@ func (v *pointsView) points() []report.SweepPoint {
 	case overContexts:
 		return r.Contexts
 	default:
+		if r.Points[0].Latency.Median == 0 {
+			return nil
+		}
 		return r.Points
 	}
 }
@@ -252,9 +254,7 @@ func (v *pointsView) Render(w, h int) string {
 			v.in.Wait(c, "runtime")
 			return
 		}
-		if v.over != overContexts {
-			v.table.Empty = v.nothing(c)
-		}
+		v.table.Empty = v.nothing(c)
 		if v.over == overAxis {
 			c = v.along.draw(c, v.in.Snap.Runtime, &v.table)
 		}
@@ -262,24 +262,29 @@ func (v *pointsView) Render(w, h int) string {
 	})
 }
 
-// nothing says why no range was measured.
+// nothing says why there are no points.
 func (v *pointsView) nothing(c *ui.Canvas) string {
-	snap := v.in.Snap
-	r := snap.Runtime
-	a := v.along.axis(r)
-	switch {
-	case len(r.Axes) == 0:
-		return "no range is served: no axis of the inputs is open"
-	case snap.Device.Estimated && a != nil:
-		return "nothing is measured here: times are estimates"
-	case a != nil && snap.Replay != "":
-		return a.Symbol + " was not measured when this was recorded"
-	case a != nil && snap.Stopped:
-		return c.Keys(a.Symbol + " is not measured: {r} goes on")
-	case a != nil:
-		return a.Symbol + " is measured when nothing else is to be done"
-	case snap.Replay != "":
-		return "no range was served when this was recorded"
+	snap, what := v.in.Snap, "it"
+	if v.over == overAxis {
+		a := v.along.axis(snap.Runtime)
+		switch {
+		case a != nil:
+			what = a.Symbol
+		case len(snap.Runtime.Axes) == 0:
+			return "no range is served: no axis of the inputs is open"
+		case snap.Replay != "":
+			return "no range was served when this was recorded"
+		default:
+			return c.Keys("no range is served: {Runtime ]} in the pane Profile doubles the largest extent of an axis")
+		}
 	}
-	return c.Keys("no range is served: {Runtime ]} in the pane Profile doubles the largest extent of an axis")
+	switch {
+	case snap.Device.Estimated:
+		return "nothing is measured here: times are estimates"
+	case snap.Replay != "":
+		return what + " was not measured when this was recorded"
+	case snap.Stopped:
+		return c.Keys(what + " is not measured: {r} goes on")
+	}
+	return what + " will be measured"
 }
