@@ -57,7 +57,7 @@ func TestAlongAxis(t *testing.T) {
 		{func(s *report.Snapshot) { s.Stopped = true }, "length is not measured: r goes on"},
 		{func(s *report.Snapshot) { s.Replay = "a" }, "length was not measured when this was recorded"},
 		{func(s *report.Snapshot) { s.Device.Estimated = true }, "nothing is measured here: times are estimates"},
-		{func(*report.Snapshot) {}, "length will be measured"},
+		{func(s *report.Snapshot) { s.Busy = &report.Progress{Phase: "measuring"} }, "length will be measured"},
 	} {
 		now := snap
 		r := *snap.Runtime
@@ -79,7 +79,7 @@ func TestServedUnmeasured(t *testing.T) {
 	for i := range served.Axes {
 		served.Axes[i].Curve = nil
 	}
-	snap.Runtime = served
+	snap.Runtime, snap.Busy = served, &report.Progress{Phase: "measuring"}
 	b := newBench(t, ui.Options{NoColor: true}, &snap)
 	b.size(120, 40)
 	b.press("8")

@@ -285,6 +285,8 @@ func (v *pointsView) nothing(c *ui.Canvas) string {
 		return what + " was not measured when this was recorded"
 	case snap.Stopped:
 		return c.Keys(what + " is not measured: {r} goes on")
+	case snap.Busy != nil:
+		return what + " will be measured"
 	}
-	return what + " will be measured"
+	return "nothing is measured here"
 }
