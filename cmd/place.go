@@ -110,7 +110,7 @@ func (f *modelFlags) equip(m *model.Model, embedded bool) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.UsualShapes = f.chosen
+	w.UsualShapes = f.usualShapes()
 	var closeDevices func()
 	if w.Backend, w.Host, closeDevices, err = f.device.openWithHost(); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (f *modelFlags) reopen(p *place, path string) (*place, error) {
 		return nil, err
 	}
 	w := p.work
-	w.UsualShapes = f.chosen
+	w.UsualShapes = f.usualShapes()
 	if err := f.feed(&w, data, cal); err != nil {
 		return nil, err
 	}
@@ -251,6 +251,14 @@ func (p *place) warn(w io.Writer) {
 	if p.work.CacheError != nil {
 		p.work.Warn(p.work.CacheError.Error())
 	}
+}
+
+// usualShapes returns the shapes that the model is shown at since nobody gave any.
+func (f *modelFlags) usualShapes() stages.UsualShapes {
+	if f.chosen == "" {
+		return stages.UsualShapes{}
+	}
+	return stages.UsualShapes{Text: f.chosen, Of: f.data.shapes}
 }
 
 // with opens the model at path, hands it to use with a runner that reports its progress to stderr, and closes it.

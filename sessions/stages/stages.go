@@ -123,8 +123,8 @@ func (s *Stages) SumUp(cfg config.Config, p *run.Plan, t *report.Timings) *repor
 	if why := s.Precisions.notFinite(); why != "" {
 		o.Badges = append(o.Badges, report.Badge{Text: report.WeightsNotFinite, Why: why})
 	}
-	if shapes := s.Place.UsualShapes; shapes != "" {
-		o.Badges = append(o.Badges, report.Badge{Text: report.UsualShapes, Why: "no shapes were given: the times are of a text of the usual length, " + shapes})
+	if usual := s.Place.UsualShapes; usual.have(cfg) {
+		o.Badges = append(o.Badges, report.Badge{Text: report.UsualShapes, Why: "no shapes were given: the times are of a text of the usual length, " + usual.Text})
 	}
 	return o
 }

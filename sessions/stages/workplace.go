@@ -3,6 +3,7 @@ package stages
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/build"
@@ -31,7 +32,7 @@ type Workplace struct {
 	Peaks *build.PeaksFile
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
 	CacheError  error
-	UsualShapes string       // the inputs' shapes that nobody gave: usual ones of such models; empty: they are given
+	UsualShapes UsualShapes
 	Data        dataset.Data // to measure accuracy on
 	Task        Task         // by which accuracy is measured
 	CalData     dataset.Data // to calibrate with
@@ -44,6 +45,22 @@ type Workplace struct {
 	// the times of layers. Nil where the model is no language model, or its tokenizer is not there.
 	Language func(ctx context.Context, cfg config.Config, tell func(report.Progress), show func(*report.Generation)) error
 	Program  string // that recordings name as their writer, with its version
+}
+
+// UsualShapes are shapes of inputs that nobody gave: usual ones of such models; none where they are given.
+type UsualShapes struct {
+	Text string
+	Of   map[string][]int
+}
+
+// have reports whether a configuration has them, at whichever batch: a person may have given others since.
+func (u UsualShapes) have(cfg config.Config) bool {
+	for input, dims := range u.Of {
+		if now := cfg.Shapes[input]; len(now) != len(dims) || len(dims) > 0 && !slices.Equal(now[1:], dims[1:]) {
+			return false
+		}
+	}
+	return len(u.Of) > 0 && len(cfg.MaxShapes) == 0
 }
 
 // Writer names the writer of recordings.
