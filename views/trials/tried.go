@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -103,28 +102,6 @@ func (v *Table) best(own float64, less bool, value func(t *trial) float64) bool 
 		worse = worse || other != own && !math.IsNaN(other)
 	}
 	return worse
-}
-
-// took returns what each trial takes, on one scale: see [report.Took]. Where that is its own median all but, it is that.
-func took(trials []trial, own bool) []time.Duration {
-	list := make([]report.Measured, len(trials))
-	for i := range trials {
-		list[i] = trials[i].measured
-	}
-	took, _ := report.Took(list, own)
-	for i, d := range took {
-		took[i] = nearly(d, list[i].Median)
-	}
-	return took
-}
-
-// nearly returns what something takes, or its own median where that is no other in what shows.
-func nearly(took, median time.Duration) time.Duration {
-	p := report.ParetoPoint{Point: report.Point{Latency: median}, Took: took}
-	if p.BesideOthers() {
-		return took
-	}
-	return median
 }
 
 // leads says of each trial whether it is the fastest or cannot be told from that one; of none where that is all of them.
