@@ -56,10 +56,11 @@ assemble: ptxas            ## what NVIDIA's assembler says of the GPU kernels, f
 ptxas-full:                ## the same of many more kernels, for three targets: all triples of what tiles differ in, every layer of the suite
 	TRTUI_SIM=full $(MAKE) assemble
 
-generate:                  ## make the assembly and docs/gpu.md anew; a clean tree must stay clean
+generate:                  ## make the assembly, docs/gpu.md and the list of licences anew; a clean tree must stay clean
 	rm -f kernels/cpu/internal/asm/*_amd64.s kernels/cpu/internal/asm/z*_amd64.go
 	$(GO) generate ./kernels/cpu/internal/asm
 	$(GO) run ./scripts/gpudoc
+	$(GO) run ./scripts/licences
 
 pictures: build            ## draw the screens that the README shows anew
 	bin/trtui export svg --precision int8 -q -o docs/workbench.svg

@@ -1,7 +1,10 @@
 package cmd
 
 import (
+	_ "embed"
+	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -11,18 +14,33 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
+// thirdParty is what the program is made with, and the terms of each; scripts/licences writes it.
+//
+//go:embed third_party.txt
+var thirdParty string
+
 // revision is the commit where make built the program: the linker sets it.
 var revision string
 
 func versionCommand(tables) *cobra.Command {
 	o := &outputFlags{}
+	var licences bool
 	c := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the commit that this program was built from",
-		Example: examples("commit, Go version and platform, for a script", "trtui version --format json"),
+		Use:        "version",
+		SuggestFor: []string{"licenses", "licences", "third-party"},
+		Short:      "Print the commit that this program was built from, or what else is in it, and under which terms",
+		Example: examples("commit, Go version and platform, for a script", "trtui version --format json",
+			"the modules that the program is made of, and their licences", "trtui version --licenses"),
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return o.check() },
 		RunE: func(c *cobra.Command, _ []string) error {
+			if licences {
+				if o.json() {
+					return usageError{errors.New("--licenses prints text")}
+				}
+				_, err := io.WriteString(c.OutOrStdout(), thirdParty)
+				return err
+			}
 			if o.json() {
 				return writeReport(c.OutOrStdout(), report.Head{}, versionReport{runtime.Version(), runtime.GOOS, runtime.GOARCH})
 			}
@@ -32,6 +50,8 @@ func versionCommand(tables) *cobra.Command {
 	}
 	o.define()
 	o.addTo(c, takeFormat)
+	c.Flags().BoolVar(&licences, "licenses", false, "print what this program is made with, and the terms of each")
+	under(c, outputHeading, "licenses")
 	return c
 }
 

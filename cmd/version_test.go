@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -74,4 +76,30 @@ func TestMistyped(t *testing.T) {
 			t.Errorf("%v: %s", c.args, got)
 		}
 	}
+}
+
+// TestLicences: every module of go.mod is listed in its version, with its licence and the text of that.
+func TestLicences(t *testing.T) {
+	text, _ := command(t, 0, "version", "--licenses")
+	list, texts, _ := strings.Cut(text, "\n--------")
+	mod, err := os.ReadFile(filepath.Join("..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"the Go standard library and runtime", "the digits of MNIST"}
+	for line := range strings.Lines(string(mod)) {
+		if f := strings.Fields(line); len(f) >= 2 && strings.HasPrefix(line, "\t") {
+			names = append(names, f[0]+" "+f[1])
+		}
+	}
+	for _, name := range names {
+		_, behind, ok := strings.Cut(list, "\n"+name+": ")
+		if licence, _, _ := strings.Cut(behind, "\n"); !ok || licence == "" || !strings.Contains(texts, "\n"+name+", ") {
+			t.Errorf("%s has no licence: go run ./scripts/licences", name)
+		}
+	}
+	if n := strings.Count(strings.TrimSpace(list), "\n") - 1; n != len(names) {
+		t.Errorf("%d are listed, of %d: go run ./scripts/licences", n, len(names))
+	}
+	command(t, exitFailure, "version", "--licenses", "--format", "json")
 }
