@@ -46,7 +46,7 @@ func ASCIIGlyphs() *Glyphs {
 		Up: '^', Down: 'v', Left: '<', Right: '>', Track: ':', Thumb: '#',
 		Good: '+', Warn: '!', Bad: 'x', Dot: '.', Ellipsis: '~', Record: '*', Pause: '=',
 		Mark: '|', Median: '|', Tail: '!', Empty: '.',
-		Fills:   []rune("#%+=oxs/"),
+		Fills:   []rune("#%+=@:&/"), // no letters, beside which names stand
 		Columns: []rune(" ..:-=+*#"),
 		Rows:    []rune("     ===="),
 		Branch:  "|-", Last: "`-", Pass: "| ",

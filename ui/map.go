@@ -128,7 +128,7 @@ func (m Map) textStyle(c *Canvas, i int) Style {
 }
 
 // drawName writes a block's name into the longest run of the cells that are the block's own, the middle one of several;
-// a name that is too long is shortened. A cursor in the run would cut the name in two: it ends the run.
+// a name that is too long is shortened. In ASCII a space stands on either side of it. A cursor in the run would cut the name in two: it ends the run.
 func (m Map) drawName(c *Canvas, o owners, i, cursor int) {
 	r, name := m.cells(m.Blocks[i], c.W, c.H), m.Blocks[i].Name
 	if name == "" || r.W < min(Width(name), leastName) { // of thousands of blocks most are too small for any
@@ -155,6 +155,9 @@ func (m Map) drawName(c *Canvas, o owners, i, cursor int) {
 	case Width(name)+2 <= best.W:
 		name = " " + name + " "
 		c.Text(best.X+(best.W-Width(name))/2, best.Y, m.textStyle(c, i), name)
+	case c.Glyphs().ASCII && best.W-2 >= leastName: // textures of characters run into a name
+		name = Name(name, best.W-2, c.Glyphs().Ellipsis)
+		c.Text(best.X+(best.W-2-Width(name))/2, best.Y, m.textStyle(c, i), " "+name+" ")
 	case Width(name) <= best.W:
 		c.Text(best.X+(best.W-Width(name))/2, best.Y, m.textStyle(c, i), name)
 	default:

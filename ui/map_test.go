@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -56,6 +58,25 @@ func TestMapMarks(t *testing.T) {
 		}
 		if strings.Count(column, "a") != 1 || strings.Count(column, "b") != 1 || strings.Index(column, "b") > strings.Index(column, "a") {
 			t.Errorf("%+v: the cursor's column reads %q", o, column)
+		}
+	}
+}
+
+// TestMapInASCII: textures have no letters, and do not run into names.
+func TestMapInASCII(t *testing.T) {
+	for _, r := range ASCIIGlyphs().Fills {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			t.Errorf("a texture is of %q", r)
+		}
+	}
+	m := Map{Steps: 30, Size: 30, Cursor: -1, Selected: -1, Blocks: []Block{
+		{Name: "inception/Concat", First: 0, Last: 16, From: 0, To: 30, Series: 1},
+		{Name: "next", First: 17, Last: 29, From: 0, To: 30, Series: 2},
+	}}
+	for w := mapGutter + 22; w < 60; w++ {
+		text := ansi.Strip(NewLook(Options{ASCII: true, NoColor: true}).Render(w, 8, m.Draw))
+		if !regexp.MustCompile(`[%|] \S*Concat\S* [+%]`).MatchString(text) {
+			t.Errorf("at %d cells a name runs into textures:\n%s", w, text)
 		}
 	}
 }

@@ -70,6 +70,11 @@ func TestBesideOthers(t *testing.T) {
 		b.wants("latency", "1.23 ms", "in rounds", "2.97 ms")
 		b.press("3")
 		b.wants("end to end 1.23 ms (2.97 ms in rounds")
+		for _, line := range strings.Split(b.screen(), "\n") {
+			if strings.Contains(line, "end to end") && strings.Count(line, "(") != strings.Count(line, ")") {
+				t.Errorf("at %d cells a part is cut: %q", size[0], line)
+			}
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -308,7 +309,8 @@ func TestBeforeReports(t *testing.T) {
 	}
 }
 
-// TestSizes draws every screen at odd sizes with keys pressed, which must not panic, nor give lines of another width.
+// TestSizes draws every screen at odd sizes with keys pressed, which must not panic, nor give lines of another width, nor in ASCII
+// anything else.
 func TestSizes(t *testing.T) {
 	b := newBench(t, ui.Options{ASCII: true}, panetest.Fixture(t))
 	for _, size := range [][2]int{{80, 24}, {85, 24}, {119, 25}, {133, 61}, {300, 90}, {20, 5}} {
@@ -320,6 +322,9 @@ func TestSizes(t *testing.T) {
 				for i, line := range strings.Split(b.screen(), "\n") {
 					if ui.Width(line) != size[0] {
 						t.Fatalf("%v screen %s: line %d has %d cells", size, digit, i, ui.Width(line))
+					}
+					if strings.ContainsFunc(line, func(r rune) bool { return r > unicode.MaxASCII }) {
+						t.Fatalf("%v screen %s: line %d is not ASCII: %q", size, digit, i, line)
 					}
 				}
 				b.press("esc", "esc")

@@ -108,13 +108,17 @@ func drawErrorMap(c *ui.Canvas, m *report.ErrorMap) {
 	plot := ui.Rect{X: gutter, Y: 1, W: c.W - gutter - 1, H: c.H - 2}
 	heat.Draw(c.Sub(plot))
 	x := c.Text(gutter, c.H-1, ui.Muted, across+" 0")
-	drawHeatScale(c, x+2, c.H-1, top)
-	c.FitRight(gutter+plot.W/2, c.H-1, plot.W-plot.W/2, ui.Muted, fmt.Sprint(last))
+	end := fmt.Sprint(last)
+	c.FitRight(x, c.H-1, gutter+plot.W-x, ui.Muted, end)
+	drawHeatScale(c, x+2, c.H-1, gutter+plot.W-ui.Width(end)-2-x, top)
 }
 
-// drawHeatScale draws the colours from nothing to the largest error.
-func drawHeatScale(c *ui.Canvas, x, y int, top float32) {
+// drawHeatScale draws the colours from nothing to the largest error, where there are so many cells.
+func drawHeatScale(c *ui.Canvas, x, y, w int, top float32) {
 	const cells = 6
+	if ui.Width("rms 0 ")+cells+1+ui.Width(ui.Number(float64(top)))+1 > w {
+		return
+	}
 	x = c.Text(x, y, ui.Muted, "rms 0 ")
 	ui.HeatMap{Rows: 1, Columns: cells, Max: cells, Value: func(_, k int) float64 { return float64(k) + 0.5 }}.Draw(c.Sub(ui.Rect{X: x, Y: y, W: cells, H: 1}))
 	c.Text(x+cells+1, y, ui.Muted, ui.Number(float64(top)))
