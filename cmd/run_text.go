@@ -209,7 +209,8 @@ func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 		return
 	}
 	fmt.Fprintf(w, "    |a - b|        max %.4g at %s, mean %.4g, median %.4g\n", d.MaxAbs, where(d.MaxAt), d.MeanAbs, d.MedianAbs)
-	fmt.Fprintf(w, "    |a - b| / |b|  max %.4g, mean %.4g; SQNR %s\n", d.MaxRel, d.MeanRel, ratio(d.SQNR))
+	fmt.Fprintf(w, "    |a - b| / |b|  max %.4g, mean %.4g\n", d.MaxRel, d.MeanRel)
+	fmt.Fprintf(w, "    all together   L2 %.4g, cosine %s, PSNR %s, SQNR %s\n", d.L2, cosineText(d.Cosine), ratio(d.PSNR), ratio(d.SQNR))
 	alone := ""
 	if d.RelToPass > 0 {
 		alone = fmt.Sprintf(", or --atol 0 --rtol %.3g,", above(d.RelToPass))
@@ -231,6 +232,14 @@ func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 	}
 	writeTable(w, []string{"   ", "worst elements", ">a", ">b", ">|a - b|", ">relative"}, rows)
 	fmt.Fprintln(w)
+}
+
+// cosineText writes a cosine similarity; one near to 1 by what is missing.
+func cosineText(v float64) string {
+	if missing := 1 - v; missing > 0 && missing < 1e-4 {
+		return fmt.Sprintf("1 - %.2g", missing)
+	}
+	return fmt.Sprintf("%.6g", v)
 }
 
 // relative writes an element's relative difference; a b of 0 has none.
