@@ -42,7 +42,7 @@ func TestPaletteWords(t *testing.T) {
 	b.press(":", "h", "t", "m", "l", "enter")
 	b.wants("copied, for a shell: trtui export")
 	b.press(":", "e", "v", "a", "l", "enter")
-	b.wants("copied, but no flag says no --disable, which W's file for --config does")
+	b.wants("copied, but no flag says no --disable, which the file that W saves does")
 }
 
 // subcommands shows the workbench anew with some of the program's commands in the palette.

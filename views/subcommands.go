@@ -38,7 +38,7 @@ func entries(list []Subcommand, shown func() *report.Snapshot, keys func(string)
 			}
 			say := pane.Say(ui.Good, "copied, for a shell: "+line)
 			if len(lost) > 0 {
-				say = pane.Say(ui.Warn, keys("copied, but no flag says "+strings.Join(lost, ", ")+", which {W}'s file for --config does: ")+line)
+				say = pane.Say(ui.Warn, keys("copied, but no flag says "+strings.Join(lost, ", ")+", which the file that {W} saves does: ")+line)
 			}
 			return tea.BatchMsg{tea.SetClipboard(line), say}
 		}})
