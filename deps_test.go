@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"kernels":                           {"core/graph", "core/graph/numeric"},
 	"kernels/cpu":                       {"core/graph", "core/graph/numeric", "core/run", "internal/host", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/attention", "kernels/cpu/internal/convolutions", "kernels/cpu/internal/moves", "kernels/cpu/internal/pointwise", "kernels/cpu/internal/poolings", "kernels/cpu/internal/products", "kernels/cpu/internal/recurrent", "kernels/cpu/internal/reductions", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/work":         {"core/graph", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm"},
-	"kernels/cpu/internal/programs":     {"core/graph/elementwise", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/work"},
+	"kernels/cpu/internal/programs":     {"core/graph", "core/graph/elementwise", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/quantised":    {"core/graph", "core/graph/elementwise", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/windows":      {"kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/work"},
 	"kernels/cpu/internal/products":     {"core/graph", "core/graph/numeric", "kernels", "kernels/cpu/internal/asm", "kernels/cpu/internal/programs", "kernels/cpu/internal/quantised", "kernels/cpu/internal/work"},

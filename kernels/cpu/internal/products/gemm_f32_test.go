@@ -6,6 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
 	"github.com/trtui/trtui/kernels/cpu/internal/cputest"
 	"github.com/trtui/trtui/kernels/cpu/internal/programs"
@@ -99,5 +103,67 @@ func BenchmarkGemm(b *testing.B) {
 				cputest.Time(b, 2*m*n*k, workers, func() { Gemm(parallel, &call) })
 			})
 		}
+	}
+}
+
+// TestRow: a constant row that a layer adds to a product is its bias, whatever follows: a residual and a clamp in registers, or a program.
+func TestRow(t *testing.T) {
+	const m, n, k = 5, 40, 30
+	for _, c := range []struct {
+		name    string
+		code    []elementwise.Instr
+		inputs  int // behind the two matrices
+		program bool
+	}{
+		{"alone", []elementwise.Instr{{Op: elementwise.Add, Arg: [3]int{0, 1}}}, 1, false},
+		{"residual", []elementwise.Instr{{Op: elementwise.Add, Arg: [3]int{1, 0}}, {Op: elementwise.Add, Arg: [3]int{2, 3}}, {Op: elementwise.Relu, Arg: [3]int{4}}}, 2, false},
+		{"GELU", []elementwise.Instr{{Op: elementwise.Add, Arg: [3]int{0, 1}}, {Op: elementwise.Gelu, Arg: [3]int{2}}}, 1, true},
+		{"product", []elementwise.Instr{{Op: elementwise.Add, Arg: [3]int{0, 2}}, {Op: elementwise.Mul, Arg: [3]int{3, 1}}}, 2, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			l := &graph.Layer{Name: "product", Op: graph.MatMul, Epilogue: elementwise.Program{Args: 1 + c.inputs, Code: c.code}}
+			b := kernels.Binding{Layer: l, Consts: make([][]byte, 2+c.inputs)}
+			var values []numeric.Value
+			var mem []kernels.Mem
+			row := 1 + max(c.code[0].Arg[0], c.code[0].Arg[1]) // which input it is
+			for i := range 2 + c.inputs {
+				dims := [][]int{{m, k}, {k, n}, {m, n}}[min(i, 2)]
+				if i == row {
+					dims = []int{n}
+				}
+				v := numeric.Value{Type: numeric.F32, Dims: dims, Data: numeric.Bytes(cputest.Normals(r, numeric.Count(dims)))}
+				values, mem = append(values, v), append(mem, kernels.Mem{Host: v.Data})
+				l.Inputs = append(l.Inputs, &graph.Tensor{Name: fmt.Sprint(i), Type: numeric.F32})
+				if b.In = append(b.In, kernels.Desc{Type: numeric.F32, Dims: dims}); i == 1 || i == row {
+					b.Consts[i] = v.Data
+				}
+			}
+			b.Out = []kernels.Desc{{Type: numeric.F32, Dims: []int{m, n}}}
+			l.Outputs = []*graph.Tensor{{Name: "y", Type: numeric.F32, Producer: l}}
+			got, want := numeric.NewValue(numeric.F32, m, n), numeric.NewValue(numeric.F32, m, n)
+			if err := l.Eval(values, []numeric.Value{want}); err != nil {
+				t.Fatal(err)
+			}
+			for _, features := range cputest.FeatureSets() {
+				kernel, err := bindGemmF32(b, features, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if g := kernel.(*gemmKernel); g.bias == nil || (g.Program != nil) != c.program {
+					t.Errorf("%v: bias %v, program %v", features, g.bias != nil, g.Program != nil)
+				}
+				p := work.NewPool(1)
+				defer p.Close()
+				if err := kernel.Launch(work.NewStream(p), mem, []kernels.Mem{{Host: got.Data}}, kernels.Mem{}); err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range got.Floats() {
+					if w := want.Floats()[i]; !(math.Abs(float64(v-w)) <= 1e-4) {
+						t.Fatalf("%v: element %d is %g, want %g", features, i, v, w)
+					}
+				}
+			}
+		})
 	}
 }

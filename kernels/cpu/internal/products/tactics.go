@@ -159,7 +159,7 @@ func bindGemm(b kernels.Binding, isa asm.Features, workers int, room func(k, n i
 	if k.Product, err = Of(b); err != nil {
 		return nil, err
 	}
-	if k.Epilogue, err = programs.NewEpilogue(b, isa); err != nil {
+	if k.Epilogue, err = programs.NewProductEpilogue(b, isa); err != nil {
 		return nil, err
 	}
 	k.gemmConstants, err = kernels.Packed(b, nil, func() (c gemmConstants, err error) {
@@ -172,6 +172,10 @@ func bindGemm(b kernels.Binding, isa asm.Features, workers int, room func(k, n i
 		}
 		c.weights.Pack(k.Scaled(work.RealConst(b, 1)), stride, k.bT)
 		c.bias = k.Row(b)
+		if k.Epilogue.Row > 0 {
+			row, _ := b.Const(k.Epilogue.Row)
+			c.bias = row.Floats()
+		}
 		return c, nil
 	})
 	return k, err

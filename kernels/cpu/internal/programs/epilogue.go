@@ -15,15 +15,16 @@ func NoLimits() [2]float32 {
 	return [2]float32{float32(math.Inf(-1)), float32(math.Inf(1))}
 }
 
-// registers is an epilogue as convolutions and matrix products compute it on their results in registers: an optional
-// residual of the output's shape, then a clamp.
+// registers is an epilogue as convolutions and matrix products compute it on their results in registers: of products a row, then an
+// optional residual of the output's shape, then a clamp.
 type registers struct {
+	Row      int // index among the layer's inputs of a constant for each column, which a product adds as its bias; 0 for none
 	Residual int // index among the layer's inputs; -1 for none
 	Limits   [2]float32
 }
 
 // inRegisters reads the layer's epilogue as such; the error says which operation does not fit.
-func inRegisters(b kernels.Binding) (registers, error) {
+func inRegisters(b kernels.Binding, product bool) (registers, error) {
 	l := b.Layer
 	e := registers{Residual: -1, Limits: NoLimits()}
 	p := l.Epilogue
@@ -35,6 +36,8 @@ func inRegisters(b kernels.Binding) (registers, error) {
 			last = p.Args + i - 1
 		}
 		switch {
+		case product && RowAt(b, i) > 0:
+			e.Row = RowAt(b, i)
 		case in.Op == elementwise.Add && (in.Arg[0] == last || in.Arg[1] == last):
 			arg := in.Arg[0] + in.Arg[1] - last
 			switch {
@@ -111,20 +114,38 @@ func Match(b kernels.Binding) error {
 	return err
 }
 
+// NewEpilogue returns the epilogue of a convolution.
 func NewEpilogue(b kernels.Binding, isa asm.Features) (Epilogue, error) {
-	r, err := inRegisters(b)
+	return epilogueOf(b, isa, false)
+}
+
+// NewProductEpilogue returns the epilogue of a matrix product that adds a row itself.
+func NewProductEpilogue(b kernels.Binding, isa asm.Features) (Epilogue, error) {
+	return epilogueOf(b, isa, true)
+}
+
+func epilogueOf(b kernels.Binding, isa asm.Features, product bool) (Epilogue, error) {
+	r, err := inRegisters(b, product)
 	if err == nil {
 		return Epilogue{registers: r}, nil
 	}
 	e := Epilogue{registers: registers{Residual: -1, Limits: NoLimits()}}
-	e.Program, err = Trailing(b, isa)
+	p := b.Layer.Epilogue
+	if product {
+		p, e.Row = WithoutRow(b, p)
+	}
+	e.Program, err = trailing(b, p, isa)
 	return e, err
 }
 
 // Trailing returns the layer's epilogue as a program over its float32 output; nil if it has none.
 func Trailing(b kernels.Binding, isa asm.Features) (*Program, error) {
-	if b.Layer.Epilogue.Args == 0 {
+	return trailing(b, b.Layer.Epilogue, isa)
+}
+
+func trailing(b kernels.Binding, p elementwise.Program, isa asm.Features) (*Program, error) {
+	if p.Args == 0 {
 		return nil, nil
 	}
-	return New(b, b.Layer.Epilogue, len(b.Layer.OpInputs()), &Own{Desc: b.Out[0]}, isa)
+	return New(b, p, len(b.Layer.OpInputs()), &Own{Desc: b.Out[0]}, isa)
 }

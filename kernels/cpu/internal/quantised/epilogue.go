@@ -51,19 +51,6 @@ func (e *Epilogue) Requant(image, block, first, pixel int) asm.Requant {
 	return r
 }
 
-// isRow reports whether an input is a constant with one float32 for each column, of a product without a bias of its own.
-func isRow(b kernels.Binding, input int) bool {
-	if b.Layer.Role(2) == graph.Bias || input < 2 || input >= len(b.In) || b.Consts[input] == nil || b.In[input].Type != numeric.F32 {
-		return false
-	}
-	out, dims := b.Out[0].Dims, b.In[input].Dims
-	if len(out) == 0 || len(dims) == 0 {
-		return false
-	}
-	columns := out[len(out)-1]
-	return dims[len(dims)-1] == columns && numeric.Count(dims) == columns
-}
-
 // PieceOf returns how many pixels of a call keep it short enough for the scheduler: a multiple of the
 // kernel's tile, which takes weight vector instructions for each step of a pixel.
 func PieceOf(steps, weight, tile int) int {
@@ -118,8 +105,8 @@ func EpilogueOf(b kernels.Binding, isa asm.Features, product bool) (Epilogue, in
 			} else {
 				e.Outer = programs.Intersect(e.Outer, lo, hi)
 			}
-		case product && i == 0 && in.Op == elementwise.Add && in.Arg[0]*in.Arg[1] == 0 && in.Arg[0] != in.Arg[1] && isRow(b, first+in.Arg[0]+in.Arg[1]):
-			e.Row = first + in.Arg[0] + in.Arg[1]
+		case product && programs.RowAt(b, i) > 0:
+			e.Row = programs.RowAt(b, i)
 		case in.Op == elementwise.Add && residual < 0 && (in.Arg[0] == last || in.Arg[1] == last):
 			arg := in.Arg[0] + in.Arg[1] - last
 			if arg == 0 || arg >= l.Epilogue.Args {

@@ -2,10 +2,8 @@ package quantised
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/internal/asm"
@@ -79,8 +77,8 @@ func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error)
 	if p.Args == 0 {
 		p = programs.Identity
 	}
-	if row := len(l.OpInputs()) + p.Args - 2; product && addsLast(p) && isRow(b, row) {
-		p, o.Registers.Row = withoutSum(p), row
+	if product {
+		p, o.Registers.Row = programs.WithoutRow(b, p)
 	}
 	o.Program, err = programs.New(b, p, len(l.OpInputs()), &programs.Own{Desc: o.floats}, isa)
 	return o, err
@@ -98,37 +96,6 @@ func evenColumns(t *graph.Tensor) bool {
 		}
 	}
 	return true
-}
-
-// addsLast reports whether a program adds its last argument to its first and uses neither again.
-func addsLast(p elementwise.Program) bool {
-	if p.Args < 2 || len(p.Code) < 2 {
-		return false
-	}
-	sum, last := p.Code[0], p.Args-1
-	if sum.Op != elementwise.Add || min(sum.Arg[0], sum.Arg[1]) != 0 || max(sum.Arg[0], sum.Arg[1]) != last {
-		return false
-	}
-	return !slices.ContainsFunc(p.Code[1:], func(in elementwise.Instr) bool {
-		args := in.Arg[:in.Op.Info().Arity]
-		return slices.Contains(args, 0) || slices.Contains(args, last)
-	})
-}
-
-// withoutSum returns a program that [addsLast] as what it makes of the sum, its first argument.
-func withoutSum(p elementwise.Program) elementwise.Program {
-	rest := elementwise.Program{Args: p.Args - 1, Code: slices.Clone(p.Code[1:])}
-	for i := range rest.Code {
-		for k, v := range rest.Code[i].Arg[:rest.Code[i].Op.Info().Arity] {
-			switch {
-			case v == p.Args:
-				rest.Code[i].Arg[k] = 0
-			case v > p.Args:
-				rest.Code[i].Arg[k] = v - 2
-			}
-		}
-	}
-	return rest
 }
 
 // Alone returns the program if it stands alone, so that a product may compute it on parts of its sums; else nil.
