@@ -24,7 +24,7 @@ GLOBL gemmBits<>(SB), RODATA|NOPTR, $64
 
 // func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gemm16AVX512(SB), $976-117
+TEXT ·gemm16AVX512(SB), $1024-117
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -131,6 +131,7 @@ r1next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r1ones
+	MOVQ    R8, 16(SP)
 
 r1quad:
 	VMOVUPS          (DI), Z4
@@ -145,6 +146,7 @@ r1quad:
 	ADDQ             $0x00000100, DI
 	SUBQ             $0x01, R9
 	JNE              r1quad
+	MOVQ             16(SP), R8
 
 r1ones:
 	TESTQ R8, R8
@@ -165,7 +167,7 @@ r1sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r1first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -173,7 +175,7 @@ r1sum:
 	VADDPS 192(R9), Z3, Z3
 
 r1first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -188,7 +190,7 @@ r1first:
 r1last:
 	CMPQ   (SP), $0x00000100
 	JLE    r1summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -304,6 +306,7 @@ r2next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r2ones
+	MOVQ    R8, 16(SP)
 
 r2quad:
 	VMOVUPS          (DI), Z8
@@ -322,6 +325,7 @@ r2quad:
 	ADDQ             $0x00000100, DI
 	SUBQ             $0x01, R9
 	JNE              r2quad
+	MOVQ             16(SP), R8
 
 r2ones:
 	TESTQ R8, R8
@@ -343,7 +347,7 @@ r2sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r2first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -355,7 +359,7 @@ r2sum:
 	VADDPS 448(R9), Z7, Z7
 
 r2first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -378,7 +382,7 @@ r2first:
 r2last:
 	CMPQ   (SP), $0x00000100
 	JLE    r2summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -517,6 +521,7 @@ r3next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r3ones
+	MOVQ    R8, 16(SP)
 
 r3quad:
 	PREFETCHT0       8192(DI)
@@ -543,6 +548,7 @@ r3quad:
 	ADDQ             $0x00000100, DI
 	SUBQ             $0x01, R9
 	JNE              r3quad
+	MOVQ             16(SP), R8
 
 r3ones:
 	TESTQ R8, R8
@@ -566,7 +572,7 @@ r3sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r3first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -582,7 +588,7 @@ r3sum:
 	VADDPS 704(R9), Z11, Z11
 
 r3first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -613,7 +619,7 @@ r3first:
 r3last:
 	CMPQ   (SP), $0x00000100
 	JLE    r3summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -781,6 +787,7 @@ r4next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r4ones
+	MOVQ    R9, 16(SP)
 
 r4quad:
 	PREFETCHT0       8192(R8)
@@ -812,6 +819,7 @@ r4quad:
 	ADDQ             $0x00000100, R8
 	SUBQ             $0x01, R10
 	JNE              r4quad
+	MOVQ             16(SP), R9
 
 r4ones:
 	TESTQ R9, R9
@@ -837,7 +845,7 @@ r4sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r4first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -853,7 +861,7 @@ r4sum:
 	VADDPS 704(R10), Z11, Z11
 
 r4first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -884,7 +892,7 @@ r4first:
 r4last:
 	CMPQ   (SP), $0x00000100
 	JLE    r4summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -1061,6 +1069,7 @@ r5next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r5ones
+	MOVQ    R9, 16(SP)
 
 r5quad:
 	PREFETCHT0       8192(R8)
@@ -1096,6 +1105,7 @@ r5quad:
 	ADDQ             $0x00000100, R8
 	SUBQ             $0x01, R10
 	JNE              r5quad
+	MOVQ             16(SP), R9
 
 r5ones:
 	TESTQ R9, R9
@@ -1122,7 +1132,7 @@ r5sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r5first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -1136,7 +1146,7 @@ r5sum:
 	VADDPS 576(R10), Z9, Z9
 
 r5first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -1163,7 +1173,7 @@ r5first:
 r5last:
 	CMPQ   (SP), $0x00000100
 	JLE    r5summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -1349,6 +1359,7 @@ r6next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r6ones
+	MOVQ    R9, 16(SP)
 
 r6quad:
 	PREFETCHT0       8192(R8)
@@ -1388,6 +1399,7 @@ r6quad:
 	ADDQ             $0x00000100, R8
 	SUBQ             $0x01, R10
 	JNE              r6quad
+	MOVQ             16(SP), R9
 
 r6ones:
 	TESTQ R9, R9
@@ -1415,7 +1427,7 @@ r6sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r6first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -1431,7 +1443,7 @@ r6sum:
 	VADDPS 704(R10), Z11, Z11
 
 r6first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -1462,7 +1474,7 @@ r6first:
 r6last:
 	CMPQ   (SP), $0x00000100
 	JLE    r6summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -1668,6 +1680,7 @@ r7next:
 	ANDQ    $0x03, R10
 	SHRQ    $0x02, R11
 	JEQ     r7ones
+	MOVQ    R10, 16(SP)
 
 r7quad:
 	PREFETCHT0       8192(R9)
@@ -1712,6 +1725,7 @@ r7quad:
 	ADDQ             $0x00000100, R9
 	SUBQ             $0x01, R11
 	JNE              r7quad
+	MOVQ             16(SP), R10
 
 r7ones:
 	TESTQ R10, R10
@@ -1741,7 +1755,7 @@ r7sum:
 	LEAQ   256(R10), R11
 	CMPQ   R11, (SP)
 	JEQ    r7first
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Z0, Z0
 	VADDPS 64(R11), Z1, Z1
@@ -1752,7 +1766,7 @@ r7sum:
 	VADDPS 384(R11), Z6, Z6
 
 r7first:
-	LEAQ    79(SP), R11
+	LEAQ    127(SP), R11
 	ANDQ    $-64, R11
 	VMOVUPS Z0, (R11)
 	VMOVUPS Z1, 64(R11)
@@ -1773,7 +1787,7 @@ r7first:
 r7last:
 	CMPQ   (SP), $0x00000100
 	JLE    r7summed
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Z0, Z0
 	VADDPS 64(R11), Z1, Z1
@@ -1862,43 +1876,40 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	MOVQ       b+40(FP), R10
-	MOVQ       k+32(FP), R11
-	MOVQ       aheadStep+96(FP), R13
-	MOVQ       R11, (SP)
-	MOVQ       R11, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r8fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r8fetch:
+	MOVQ    $0x00000008, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	MOVQ    b+40(FP), R10
+	MOVQ    k+32(FP), R11
+	MOVQ    aheadStep+96(FP), R13
+	MOVQ    R11, (SP)
+	MOVQ    R11, 8(SP)
 
 r8next:
 	MOVQ    $0x00000100, R12
@@ -1909,8 +1920,22 @@ r8next:
 	ANDQ    $0x03, R11
 	SHRQ    $0x02, R12
 	JEQ     r8ones
+	MOVQ    R11, 16(SP)
 
 r8quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r8fetched
+	MOVQ       24(SP), R11
+	PREFETCHT1 60(R11)
+	ADDQ       32(SP), R11
+	MOVQ       R11, 24(SP)
+	MOVQ       40(SP), R11
+	PREFETCHT1 60(R11)
+	ADDQ       48(SP), R11
+	MOVQ       R11, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r8fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R13, SI
 	VMOVUPS          (R10), Z8
@@ -1961,6 +1986,7 @@ r8quad:
 	ADDQ             $0x00000100, R10
 	SUBQ             $0x01, R12
 	JNE              r8quad
+	MOVQ             16(SP), R11
 
 r8ones:
 	TESTQ R11, R11
@@ -1990,7 +2016,7 @@ r8sum:
 	LEAQ   256(R11), R12
 	CMPQ   R12, (SP)
 	JEQ    r8first
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -2002,7 +2028,7 @@ r8sum:
 	VADDPS 448(R12), Z7, Z7
 
 r8first:
-	LEAQ    79(SP), R12
+	LEAQ    127(SP), R12
 	ANDQ    $-64, R12
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, 64(R12)
@@ -2025,7 +2051,7 @@ r8first:
 r8last:
 	CMPQ   (SP), $0x00000100
 	JLE    r8summed
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -2123,46 +2149,41 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	MOVQ       b+40(FP), R10
-	MOVQ       k+32(FP), R11
-	MOVQ       aheadStep+96(FP), R13
-	MOVQ       R11, (SP)
-	MOVQ       R11, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r9fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r9fetch:
+	MOVQ    $0x00000009, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	MOVQ    b+40(FP), R10
+	MOVQ    k+32(FP), R11
+	MOVQ    aheadStep+96(FP), R13
+	MOVQ    R11, (SP)
+	MOVQ    R11, 8(SP)
 
 r9next:
 	MOVQ    $0x00000100, R12
@@ -2173,8 +2194,22 @@ r9next:
 	ANDQ    $0x03, R11
 	SHRQ    $0x02, R12
 	JEQ     r9ones
+	MOVQ    R11, 16(SP)
 
 r9quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r9fetched
+	MOVQ       24(SP), R11
+	PREFETCHT1 60(R11)
+	ADDQ       32(SP), R11
+	MOVQ       R11, 24(SP)
+	MOVQ       40(SP), R11
+	PREFETCHT1 60(R11)
+	ADDQ       48(SP), R11
+	MOVQ       R11, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r9fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R13, SI
 	VMOVUPS          (R10), Z9
@@ -2229,6 +2264,7 @@ r9quad:
 	ADDQ             $0x00000100, R10
 	SUBQ             $0x01, R12
 	JNE              r9quad
+	MOVQ             16(SP), R11
 
 r9ones:
 	TESTQ R11, R11
@@ -2259,7 +2295,7 @@ r9sum:
 	LEAQ   256(R11), R12
 	CMPQ   R12, (SP)
 	JEQ    r9first
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -2272,7 +2308,7 @@ r9sum:
 	VADDPS 512(R12), Z8, Z8
 
 r9first:
-	LEAQ    79(SP), R12
+	LEAQ    127(SP), R12
 	ANDQ    $-64, R12
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, 64(R12)
@@ -2297,7 +2333,7 @@ r9first:
 r9last:
 	CMPQ   (SP), $0x00000100
 	JLE    r9summed
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -2404,51 +2440,44 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r10fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r10fetch:
+	MOVQ    $0x0000000a, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r10next:
 	MOVQ    $0x00000100, R13
@@ -2459,8 +2488,22 @@ r10next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r10ones
+	MOVQ    R12, 16(SP)
 
 r10quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r10fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r10fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R14, SI
 	VMOVUPS          (R11), Z10
@@ -2520,6 +2563,7 @@ r10quad:
 	ADDQ             $0x00000100, R11
 	SUBQ             $0x01, R13
 	JNE              r10quad
+	MOVQ             16(SP), R12
 
 r10ones:
 	TESTQ R12, R12
@@ -2552,7 +2596,7 @@ r10sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r10first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -2566,7 +2610,7 @@ r10sum:
 	VADDPS 576(R13), Z9, Z9
 
 r10first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -2593,7 +2637,7 @@ r10first:
 r10last:
 	CMPQ   (SP), $0x00000100
 	JLE    r10summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -2709,54 +2753,45 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r11fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r11fetch:
+	MOVQ    $0x0000000b, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r11next:
 	MOVQ    $0x00000100, R13
@@ -2767,8 +2802,22 @@ r11next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r11ones
+	MOVQ    R12, 16(SP)
 
 r11quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r11fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r11fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R14, SI
 	VMOVUPS          (R11), Z11
@@ -2832,6 +2881,7 @@ r11quad:
 	ADDQ             $0x00000100, R11
 	SUBQ             $0x01, R13
 	JNE              r11quad
+	MOVQ             16(SP), R12
 
 r11ones:
 	TESTQ R12, R12
@@ -2865,7 +2915,7 @@ r11sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r11first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -2880,7 +2930,7 @@ r11sum:
 	VADDPS 640(R13), Z10, Z10
 
 r11first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -2909,7 +2959,7 @@ r11first:
 r11last:
 	CMPQ   (SP), $0x00000100
 	JLE    r11summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -3034,57 +3084,46 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z11
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r12fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r12fetch:
+	MOVQ    $0x0000000c, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r12next:
 	MOVQ    $0x00000100, R13
@@ -3095,8 +3134,22 @@ r12next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r12ones
+	MOVQ    R12, 16(SP)
 
 r12quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r12fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r12fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R14, SI
 	VMOVUPS          (R11), Z12
@@ -3164,6 +3217,7 @@ r12quad:
 	ADDQ             $0x00000100, R11
 	SUBQ             $0x01, R13
 	JNE              r12quad
+	MOVQ             16(SP), R12
 
 r12ones:
 	TESTQ R12, R12
@@ -3198,7 +3252,7 @@ r12sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r12first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -3214,7 +3268,7 @@ r12sum:
 	VADDPS 704(R13), Z11, Z11
 
 r12first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -3245,7 +3299,7 @@ r12first:
 r12last:
 	CMPQ   (SP), $0x00000100
 	JLE    r12summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -3379,62 +3433,49 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z11
-	VMOVAPS    Z0, Z12
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	LEAQ       (R10)(CX*2), R11
-	ADDQ       CX, R11
-	MOVQ       b+40(FP), R12
-	MOVQ       k+32(FP), R13
-	MOVQ       aheadStep+96(FP), R15
-	MOVQ       R13, (SP)
-	MOVQ       R13, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r13fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r13fetch:
+	MOVQ    $0x0000000d, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	MOVQ    b+40(FP), R12
+	MOVQ    k+32(FP), R13
+	MOVQ    aheadStep+96(FP), R15
+	MOVQ    R13, (SP)
+	MOVQ    R13, 8(SP)
 
 r13next:
 	MOVQ    $0x00000100, R14
@@ -3445,8 +3486,22 @@ r13next:
 	ANDQ    $0x03, R13
 	SHRQ    $0x02, R14
 	JEQ     r13ones
+	MOVQ    R13, 16(SP)
 
 r13quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r13fetched
+	MOVQ       24(SP), R13
+	PREFETCHT1 60(R13)
+	ADDQ       32(SP), R13
+	MOVQ       R13, 24(SP)
+	MOVQ       40(SP), R13
+	PREFETCHT1 60(R13)
+	ADDQ       48(SP), R13
+	MOVQ       R13, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r13fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R15, SI
 	VMOVUPS          (R12), Z13
@@ -3519,6 +3574,7 @@ r13quad:
 	ADDQ             $0x00000100, R12
 	SUBQ             $0x01, R14
 	JNE              r13quad
+	MOVQ             16(SP), R13
 
 r13ones:
 	TESTQ R13, R13
@@ -3555,7 +3611,7 @@ r13sum:
 	LEAQ   256(R13), R14
 	CMPQ   R14, (SP)
 	JEQ    r13first
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -3572,7 +3628,7 @@ r13sum:
 	VADDPS 768(R14), Z12, Z12
 
 r13first:
-	LEAQ    79(SP), R14
+	LEAQ    127(SP), R14
 	ANDQ    $-64, R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
@@ -3605,7 +3661,7 @@ r13first:
 r13last:
 	CMPQ   (SP), $0x00000100
 	JLE    r13summed
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -3748,65 +3804,50 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z13
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	LEAQ       (R10)(CX*2), R11
-	ADDQ       CX, R11
-	MOVQ       b+40(FP), R12
-	MOVQ       k+32(FP), R13
-	MOVQ       aheadStep+96(FP), R15
-	MOVQ       R13, (SP)
-	MOVQ       R13, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r14fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r14fetch:
+	MOVQ    $0x0000000e, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	MOVQ    b+40(FP), R12
+	MOVQ    k+32(FP), R13
+	MOVQ    aheadStep+96(FP), R15
+	MOVQ    R13, (SP)
+	MOVQ    R13, 8(SP)
 
 r14next:
 	MOVQ    $0x00000100, R14
@@ -3817,8 +3858,22 @@ r14next:
 	ANDQ    $0x03, R13
 	SHRQ    $0x02, R14
 	JEQ     r14ones
+	MOVQ    R13, 16(SP)
 
 r14quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r14fetched
+	MOVQ       24(SP), R13
+	PREFETCHT1 60(R13)
+	ADDQ       32(SP), R13
+	MOVQ       R13, 24(SP)
+	MOVQ       40(SP), R13
+	PREFETCHT1 60(R13)
+	ADDQ       48(SP), R13
+	MOVQ       R13, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r14fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R15, SI
 	VMOVUPS          (R12), Z14
@@ -3895,6 +3950,7 @@ r14quad:
 	ADDQ             $0x00000100, R12
 	SUBQ             $0x01, R14
 	JNE              r14quad
+	MOVQ             16(SP), R13
 
 r14ones:
 	TESTQ R13, R13
@@ -3932,7 +3988,7 @@ r14sum:
 	LEAQ   256(R13), R14
 	CMPQ   R14, (SP)
 	JEQ    r14first
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -3950,7 +4006,7 @@ r14sum:
 	VADDPS 832(R14), Z13, Z13
 
 r14first:
-	LEAQ    79(SP), R14
+	LEAQ    127(SP), R14
 	ANDQ    $-64, R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
@@ -3985,7 +4041,7 @@ r14first:
 r14last:
 	CMPQ   (SP), $0x00000100
 	JLE    r14summed
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -4130,7 +4186,7 @@ r14clamp:
 
 // func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gemm32AVX512(SB), $1872-117
+TEXT ·gemm32AVX512(SB), $1920-117
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -4253,6 +4309,7 @@ r1next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r1ones
+	MOVQ    R8, 16(SP)
 
 r1quad:
 	VMOVUPS      (DI), Z8
@@ -4279,6 +4336,7 @@ r1quad:
 	ADDQ         $0x00000200, DI
 	SUBQ         $0x01, R9
 	JNE          r1quad
+	MOVQ         16(SP), R8
 
 r1ones:
 	TESTQ R8, R8
@@ -4302,7 +4360,7 @@ r1sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r1first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -4314,7 +4372,7 @@ r1sum:
 	VADDPS 448(R9), Z7, Z7
 
 r1first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -4337,7 +4395,7 @@ r1first:
 r1last:
 	CMPQ   (SP), $0x00000100
 	JLE    r1summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -4489,6 +4547,7 @@ r2next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r2ones
+	MOVQ    R8, 16(SP)
 
 r2quad:
 	VMOVUPS      (DI), Z12
@@ -4527,6 +4586,7 @@ r2quad:
 	ADDQ         $0x00000200, DI
 	SUBQ         $0x01, R9
 	JNE          r2quad
+	MOVQ         16(SP), R8
 
 r2ones:
 	TESTQ R8, R8
@@ -4553,7 +4613,7 @@ r2sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r2first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -4569,7 +4629,7 @@ r2sum:
 	VADDPS 704(R9), Z11, Z11
 
 r2first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -4600,7 +4660,7 @@ r2first:
 r2last:
 	CMPQ   (SP), $0x00000100
 	JLE    r2summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -4783,6 +4843,7 @@ r3next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r3ones
+	MOVQ    R8, 16(SP)
 
 r3quad:
 	PREFETCHT0   8192(DI)
@@ -4841,6 +4902,7 @@ r3quad:
 	ADDQ         $0x00000200, DI
 	SUBQ         $0x01, R9
 	JNE          r3quad
+	MOVQ         16(SP), R8
 
 r3ones:
 	TESTQ R8, R8
@@ -4872,7 +4934,7 @@ r3sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r3first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -4888,7 +4950,7 @@ r3sum:
 	VADDPS 704(R9), Z11, Z11
 
 r3first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -4919,7 +4981,7 @@ r3first:
 r3last:
 	CMPQ   (SP), $0x00000100
 	JLE    r3summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -5131,6 +5193,7 @@ r4next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r4ones
+	MOVQ    R9, 16(SP)
 
 r4quad:
 	PREFETCHT0   8192(R8)
@@ -5202,6 +5265,7 @@ r4quad:
 	ADDQ         $0x00000200, R8
 	SUBQ         $0x01, R10
 	JNE          r4quad
+	MOVQ         16(SP), R9
 
 r4ones:
 	TESTQ R9, R9
@@ -5237,7 +5301,7 @@ r4sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r4first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -5249,7 +5313,7 @@ r4sum:
 	VADDPS 448(R10), Z7, Z7
 
 r4first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -5272,7 +5336,7 @@ r4first:
 r4last:
 	CMPQ   (SP), $0x00000100
 	JLE    r4summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -5501,6 +5565,7 @@ r5next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r5ones
+	MOVQ    R9, 16(SP)
 
 r5quad:
 	PREFETCHT0   8192(R8)
@@ -5584,6 +5649,7 @@ r5quad:
 	ADDQ         $0x00000200, R8
 	SUBQ         $0x01, R10
 	JNE          r5quad
+	MOVQ         16(SP), R9
 
 r5ones:
 	TESTQ R9, R9
@@ -5622,7 +5688,7 @@ r5sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r5first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -5636,7 +5702,7 @@ r5sum:
 	VADDPS 576(R10), Z9, Z9
 
 r5first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -5663,7 +5729,7 @@ r5first:
 r5last:
 	CMPQ   (SP), $0x00000100
 	JLE    r5summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -5921,6 +5987,7 @@ r6next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r6ones
+	MOVQ    R9, 16(SP)
 
 r6quad:
 	PREFETCHT0   8192(R8)
@@ -6016,6 +6083,7 @@ r6quad:
 	ADDQ         $0x00000200, R8
 	SUBQ         $0x01, R10
 	JNE          r6quad
+	MOVQ         16(SP), R9
 
 r6ones:
 	TESTQ R9, R9
@@ -6057,7 +6125,7 @@ r6sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r6first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -6073,7 +6141,7 @@ r6sum:
 	VADDPS 704(R10), Z11, Z11
 
 r6first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -6104,7 +6172,7 @@ r6first:
 r6last:
 	CMPQ   (SP), $0x00000100
 	JLE    r6summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -6401,6 +6469,7 @@ r7next:
 	ANDQ    $0x03, R10
 	SHRQ    $0x02, R11
 	JEQ     r7ones
+	MOVQ    R10, 16(SP)
 
 r7quad:
 	PREFETCHT0   8192(R9)
@@ -6509,6 +6578,7 @@ r7quad:
 	ADDQ         $0x00000200, R9
 	SUBQ         $0x01, R11
 	JNE          r7quad
+	MOVQ         16(SP), R10
 
 r7ones:
 	TESTQ R10, R10
@@ -6554,7 +6624,7 @@ r7sum:
 	LEAQ   256(R10), R11
 	CMPQ   R11, (SP)
 	JEQ    r7first
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Z0, Z0
 	VADDPS 64(R11), Z1, Z1
@@ -6572,7 +6642,7 @@ r7sum:
 	VADDPS 832(R11), Z13, Z13
 
 r7first:
-	LEAQ    79(SP), R11
+	LEAQ    127(SP), R11
 	ANDQ    $-64, R11
 	VMOVUPS Z0, (R11)
 	VMOVUPS Z1, 64(R11)
@@ -6607,7 +6677,7 @@ r7first:
 r7last:
 	CMPQ   (SP), $0x00000100
 	JLE    r7summed
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Z0, Z0
 	VADDPS 64(R11), Z1, Z1
@@ -6738,59 +6808,48 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	MOVQ       b+40(FP), R10
-	MOVQ       k+32(FP), R11
-	MOVQ       aheadStep+96(FP), R13
-	MOVQ       R11, (SP)
-	MOVQ       R11, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r8fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r8fetch:
+	MOVQ    $0x00000008, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	MOVQ    b+40(FP), R10
+	MOVQ    k+32(FP), R11
+	MOVQ    aheadStep+96(FP), R13
+	MOVQ    R11, (SP)
+	MOVQ    R11, 8(SP)
 
 r8next:
 	MOVQ    $0x00000100, R12
@@ -6801,8 +6860,24 @@ r8next:
 	ANDQ    $0x03, R11
 	SHRQ    $0x02, R12
 	JEQ     r8ones
+	MOVQ    R11, 16(SP)
 
 r8quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r8fetched
+	MOVQ       24(SP), R11
+	PREFETCHT1 60(R11)
+	PREFETCHT1 124(R11)
+	ADDQ       32(SP), R11
+	MOVQ       R11, 24(SP)
+	MOVQ       40(SP), R11
+	PREFETCHT1 60(R11)
+	PREFETCHT1 124(R11)
+	ADDQ       48(SP), R11
+	MOVQ       R11, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r8fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R13, SI
 	PREFETCHT1   (SI)
@@ -6929,6 +7004,7 @@ r8quad:
 	ADDQ         $0x00000200, R10
 	SUBQ         $0x01, R12
 	JNE          r8quad
+	MOVQ         16(SP), R11
 
 r8ones:
 	TESTQ R11, R11
@@ -6975,7 +7051,7 @@ r8sum:
 	LEAQ   256(R11), R12
 	CMPQ   R12, (SP)
 	JEQ    r8first
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -6995,7 +7071,7 @@ r8sum:
 	VADDPS 960(R12), Z15, Z15
 
 r8first:
-	LEAQ    79(SP), R12
+	LEAQ    127(SP), R12
 	ANDQ    $-64, R12
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, 64(R12)
@@ -7034,7 +7110,7 @@ r8first:
 r8last:
 	CMPQ   (SP), $0x00000100
 	JLE    r8summed
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -7180,64 +7256,50 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	MOVQ       b+40(FP), R10
-	MOVQ       k+32(FP), R11
-	MOVQ       aheadStep+96(FP), R13
-	MOVQ       R11, (SP)
-	MOVQ       R11, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r9fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r9fetch:
+	MOVQ    $0x00000009, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	MOVQ    b+40(FP), R10
+	MOVQ    k+32(FP), R11
+	MOVQ    aheadStep+96(FP), R13
+	MOVQ    R11, (SP)
+	MOVQ    R11, 8(SP)
 
 r9next:
 	MOVQ    $0x00000100, R12
@@ -7248,8 +7310,24 @@ r9next:
 	ANDQ    $0x03, R11
 	SHRQ    $0x02, R12
 	JEQ     r9ones
+	MOVQ    R11, 16(SP)
 
 r9quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r9fetched
+	MOVQ       24(SP), R11
+	PREFETCHT1 60(R11)
+	PREFETCHT1 124(R11)
+	ADDQ       32(SP), R11
+	MOVQ       R11, 24(SP)
+	MOVQ       40(SP), R11
+	PREFETCHT1 60(R11)
+	PREFETCHT1 124(R11)
+	ADDQ       48(SP), R11
+	MOVQ       R11, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r9fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R13, SI
 	PREFETCHT1   (SI)
@@ -7388,6 +7466,7 @@ r9quad:
 	ADDQ         $0x00000200, R10
 	SUBQ         $0x01, R12
 	JNE          r9quad
+	MOVQ         16(SP), R11
 
 r9ones:
 	TESTQ R11, R11
@@ -7437,7 +7516,7 @@ r9sum:
 	LEAQ   256(R11), R12
 	CMPQ   R12, (SP)
 	JEQ    r9first
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -7459,7 +7538,7 @@ r9sum:
 	VADDPS 1088(R12), Z17, Z17
 
 r9first:
-	LEAQ    79(SP), R12
+	LEAQ    127(SP), R12
 	ANDQ    $-64, R12
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, 64(R12)
@@ -7502,7 +7581,7 @@ r9first:
 r9last:
 	CMPQ   (SP), $0x00000100
 	JLE    r9summed
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -7663,71 +7742,54 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z0, Z18
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z1, Z19
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r10fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r10fetch:
+	MOVQ    $0x0000000a, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r10next:
 	MOVQ    $0x00000100, R13
@@ -7738,8 +7800,24 @@ r10next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r10ones
+	MOVQ    R12, 16(SP)
 
 r10quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r10fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r10fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R14, SI
 	PREFETCHT1   (SI)
@@ -7891,6 +7969,7 @@ r10quad:
 	ADDQ         $0x00000200, R11
 	SUBQ         $0x01, R13
 	JNE          r10quad
+	MOVQ         16(SP), R12
 
 r10ones:
 	TESTQ R12, R12
@@ -7944,7 +8023,7 @@ r10sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r10first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -7968,7 +8047,7 @@ r10sum:
 	VADDPS 1216(R13), Z19, Z19
 
 r10first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -8015,7 +8094,7 @@ r10first:
 r10last:
 	CMPQ   (SP), $0x00000100
 	JLE    r10summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -8191,76 +8270,56 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z0, Z20
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z1, Z21
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r11fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r11fetch:
+	MOVQ    $0x0000000b, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r11next:
 	MOVQ    $0x00000100, R13
@@ -8271,8 +8330,24 @@ r11next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r11ones
+	MOVQ    R12, 16(SP)
 
 r11quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r11fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r11fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R14, SI
 	PREFETCHT1   (SI)
@@ -8436,6 +8511,7 @@ r11quad:
 	ADDQ         $0x00000200, R11
 	SUBQ         $0x01, R13
 	JNE          r11quad
+	MOVQ         16(SP), R12
 
 r11ones:
 	TESTQ R12, R12
@@ -8492,7 +8568,7 @@ r11sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r11first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -8518,7 +8594,7 @@ r11sum:
 	VADDPS 1344(R13), Z21, Z21
 
 r11first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -8569,7 +8645,7 @@ r11first:
 r11last:
 	CMPQ   (SP), $0x00000100
 	JLE    r11summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -8760,81 +8836,58 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z0, Z20
-	VMOVAPS    Z0, Z22
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z1, Z21
-	VMOVAPS    Z1, Z23
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r12fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r12fetch:
+	MOVQ    $0x0000000c, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z22
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	VMOVAPS Z1, Z23
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r12next:
 	MOVQ    $0x00000100, R13
@@ -8845,8 +8898,24 @@ r12next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r12ones
+	MOVQ    R12, 16(SP)
 
 r12quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r12fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r12fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R14, SI
 	PREFETCHT1   (SI)
@@ -9022,6 +9091,7 @@ r12quad:
 	ADDQ         $0x00000200, R11
 	SUBQ         $0x01, R13
 	JNE          r12quad
+	MOVQ         16(SP), R12
 
 r12ones:
 	TESTQ R12, R12
@@ -9081,7 +9151,7 @@ r12sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r12first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -9109,7 +9179,7 @@ r12sum:
 	VADDPS 1472(R13), Z23, Z23
 
 r12first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -9164,7 +9234,7 @@ r12first:
 r12last:
 	CMPQ   (SP), $0x00000100
 	JLE    r12summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -9370,88 +9440,62 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z0, Z20
-	VMOVAPS    Z0, Z22
-	VMOVAPS    Z0, Z24
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z1, Z21
-	VMOVAPS    Z1, Z23
-	VMOVAPS    Z1, Z25
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	LEAQ       (R10)(CX*2), R11
-	ADDQ       CX, R11
-	MOVQ       b+40(FP), R12
-	MOVQ       k+32(FP), R13
-	MOVQ       aheadStep+96(FP), R15
-	MOVQ       R13, (SP)
-	MOVQ       R13, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r13fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r13fetch:
+	MOVQ    $0x0000000d, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z24
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	VMOVAPS Z1, Z23
+	VMOVAPS Z1, Z25
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	MOVQ    b+40(FP), R12
+	MOVQ    k+32(FP), R13
+	MOVQ    aheadStep+96(FP), R15
+	MOVQ    R13, (SP)
+	MOVQ    R13, 8(SP)
 
 r13next:
 	MOVQ    $0x00000100, R14
@@ -9462,8 +9506,24 @@ r13next:
 	ANDQ    $0x03, R13
 	SHRQ    $0x02, R14
 	JEQ     r13ones
+	MOVQ    R13, 16(SP)
 
 r13quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r13fetched
+	MOVQ       24(SP), R13
+	PREFETCHT1 60(R13)
+	PREFETCHT1 124(R13)
+	ADDQ       32(SP), R13
+	MOVQ       R13, 24(SP)
+	MOVQ       40(SP), R13
+	PREFETCHT1 60(R13)
+	PREFETCHT1 124(R13)
+	ADDQ       48(SP), R13
+	MOVQ       R13, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r13fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R15, SI
 	PREFETCHT1   (SI)
@@ -9652,6 +9712,7 @@ r13quad:
 	ADDQ         $0x00000200, R12
 	SUBQ         $0x01, R14
 	JNE          r13quad
+	MOVQ         16(SP), R13
 
 r13ones:
 	TESTQ R13, R13
@@ -9715,7 +9776,7 @@ r13sum:
 	LEAQ   256(R13), R14
 	CMPQ   R14, (SP)
 	JEQ    r13first
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -9745,7 +9806,7 @@ r13sum:
 	VADDPS 1600(R14), Z25, Z25
 
 r13first:
-	LEAQ    79(SP), R14
+	LEAQ    127(SP), R14
 	ANDQ    $-64, R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
@@ -9804,7 +9865,7 @@ r13first:
 r13last:
 	CMPQ   (SP), $0x00000100
 	JLE    r13summed
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -10025,93 +10086,64 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z0, Z20
-	VMOVAPS    Z0, Z22
-	VMOVAPS    Z0, Z24
-	VMOVAPS    Z0, Z26
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z1, Z21
-	VMOVAPS    Z1, Z23
-	VMOVAPS    Z1, Z25
-	VMOVAPS    Z1, Z27
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	LEAQ       (R10)(CX*2), R11
-	ADDQ       CX, R11
-	MOVQ       b+40(FP), R12
-	MOVQ       k+32(FP), R13
-	MOVQ       aheadStep+96(FP), R15
-	MOVQ       R13, (SP)
-	MOVQ       R13, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r14fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r14fetch:
+	MOVQ    $0x0000000e, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z24
+	VMOVAPS Z0, Z26
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	VMOVAPS Z1, Z23
+	VMOVAPS Z1, Z25
+	VMOVAPS Z1, Z27
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	MOVQ    b+40(FP), R12
+	MOVQ    k+32(FP), R13
+	MOVQ    aheadStep+96(FP), R15
+	MOVQ    R13, (SP)
+	MOVQ    R13, 8(SP)
 
 r14next:
 	MOVQ    $0x00000100, R14
@@ -10122,8 +10154,24 @@ r14next:
 	ANDQ    $0x03, R13
 	SHRQ    $0x02, R14
 	JEQ     r14ones
+	MOVQ    R13, 16(SP)
 
 r14quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r14fetched
+	MOVQ       24(SP), R13
+	PREFETCHT1 60(R13)
+	PREFETCHT1 124(R13)
+	ADDQ       32(SP), R13
+	MOVQ       R13, 24(SP)
+	MOVQ       40(SP), R13
+	PREFETCHT1 60(R13)
+	PREFETCHT1 124(R13)
+	ADDQ       48(SP), R13
+	MOVQ       R13, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r14fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R15, SI
 	PREFETCHT1   (SI)
@@ -10324,6 +10372,7 @@ r14quad:
 	ADDQ         $0x00000200, R12
 	SUBQ         $0x01, R14
 	JNE          r14quad
+	MOVQ         16(SP), R13
 
 r14ones:
 	TESTQ R13, R13
@@ -10390,7 +10439,7 @@ r14sum:
 	LEAQ   256(R13), R14
 	CMPQ   R14, (SP)
 	JEQ    r14first
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -10422,7 +10471,7 @@ r14sum:
 	VADDPS 1728(R14), Z27, Z27
 
 r14first:
-	LEAQ    79(SP), R14
+	LEAQ    127(SP), R14
 	ANDQ    $-64, R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
@@ -10485,7 +10534,7 @@ r14first:
 r14last:
 	CMPQ   (SP), $0x00000100
 	JLE    r14summed
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -10714,7 +10763,7 @@ r14clamp:
 
 // func gemm16AVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·gemm16AVX2(SB), $464-117
+TEXT ·gemm16AVX2(SB), $512-117
 	MOVQ rows+0(FP), AX
 	CMPQ AX, $0x00000006
 	JEQ  r6
@@ -10817,6 +10866,7 @@ r1next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r1ones
+	MOVQ    R8, 16(SP)
 
 r1quad:
 	VMOVUPS      (DI), Y8
@@ -10843,6 +10893,7 @@ r1quad:
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x01, R9
 	JNE          r1quad
+	MOVQ         16(SP), R8
 
 r1ones:
 	TESTQ R8, R8
@@ -10866,7 +10917,7 @@ r1sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r1first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -10878,7 +10929,7 @@ r1sum:
 	VADDPS 224(R9), Y7, Y7
 
 r1first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, 32(R9)
@@ -10901,7 +10952,7 @@ r1first:
 r1last:
 	CMPQ   (SP), $0x00000100
 	JLE    r1summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -11081,6 +11132,7 @@ r2next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r2ones
+	MOVQ    R8, 16(SP)
 
 r2quad:
 	VMOVUPS      (DI), Y12
@@ -11119,6 +11171,7 @@ r2quad:
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x01, R9
 	JNE          r2quad
+	MOVQ         16(SP), R8
 
 r2ones:
 	TESTQ R8, R8
@@ -11145,7 +11198,7 @@ r2sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r2first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -11161,7 +11214,7 @@ r2sum:
 	VADDPS 352(R9), Y11, Y11
 
 r2first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, 32(R9)
@@ -11192,7 +11245,7 @@ r2first:
 r2last:
 	CMPQ   (SP), $0x00000100
 	JLE    r2summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -11410,6 +11463,7 @@ r3next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r3ones
+	MOVQ    R8, 16(SP)
 
 r3quad:
 	PREFETCHT0   8192(DI)
@@ -11464,6 +11518,7 @@ r3quad:
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x01, R9
 	JNE          r3quad
+	MOVQ         16(SP), R8
 
 r3ones:
 	TESTQ R8, R8
@@ -11494,7 +11549,7 @@ r3sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r3first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -11510,7 +11565,7 @@ r3sum:
 	VADDPS 352(R9), Y11, Y11
 
 r3first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, 32(R9)
@@ -11541,7 +11596,7 @@ r3first:
 r3last:
 	CMPQ   (SP), $0x00000100
 	JLE    r3summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -11666,33 +11721,38 @@ r4:
 	SHLQ $0x02, CX
 
 r4tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Y0
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y0, Y4
-	VMOVAPS    Y0, Y6
-	VMOVUPS    32(DI), Y1
-	VMOVAPS    Y1, Y3
-	VMOVAPS    Y1, Y5
-	VMOVAPS    Y1, Y7
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	MOVQ       b+40(FP), R9
-	MOVQ       k+32(FP), R10
-	MOVQ       aheadStep+96(FP), R12
-	MOVQ       R10, (SP)
-	MOVQ       R10, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r4fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r4fetch:
+	MOVQ    $0x00000004, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y6
+	VMOVUPS 32(DI), Y1
+	VMOVAPS Y1, Y3
+	VMOVAPS Y1, Y5
+	VMOVAPS Y1, Y7
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	MOVQ    b+40(FP), R9
+	MOVQ    k+32(FP), R10
+	MOVQ    aheadStep+96(FP), R12
+	MOVQ    R10, (SP)
+	MOVQ    R10, 8(SP)
 
 r4next:
 	MOVQ    $0x00000100, R11
@@ -11703,8 +11763,22 @@ r4next:
 	ANDQ    $0x03, R10
 	SHRQ    $0x02, R11
 	JEQ     r4ones
+	MOVQ    R10, 16(SP)
 
 r4quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r4fetched
+	MOVQ       24(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       32(SP), R10
+	MOVQ       R10, 24(SP)
+	MOVQ       40(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       48(SP), R10
+	MOVQ       R10, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r4fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R12, SI
 	VMOVUPS      (R9), Y8
@@ -11774,6 +11848,7 @@ r4quad:
 	ADDQ         $0x00000100, R9
 	SUBQ         $0x01, R11
 	JNE          r4quad
+	MOVQ         16(SP), R10
 
 r4ones:
 	TESTQ R10, R10
@@ -11807,7 +11882,7 @@ r4sum:
 	LEAQ   256(R10), R11
 	CMPQ   R11, (SP)
 	JEQ    r4first
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -11819,7 +11894,7 @@ r4sum:
 	VADDPS 224(R11), Y7, Y7
 
 r4first:
-	LEAQ    79(SP), R11
+	LEAQ    127(SP), R11
 	ANDQ    $-64, R11
 	VMOVUPS Y0, (R11)
 	VMOVUPS Y1, 32(R11)
@@ -11842,7 +11917,7 @@ r4first:
 r4last:
 	CMPQ   (SP), $0x00000100
 	JLE    r4summed
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -11977,37 +12052,40 @@ r5:
 	SHLQ $0x02, CX
 
 r5tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Y0
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y0, Y4
-	VMOVAPS    Y0, Y6
-	VMOVAPS    Y0, Y8
-	VMOVUPS    32(DI), Y1
-	VMOVAPS    Y1, Y3
-	VMOVAPS    Y1, Y5
-	VMOVAPS    Y1, Y7
-	VMOVAPS    Y1, Y9
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	MOVQ       b+40(FP), R9
-	MOVQ       k+32(FP), R10
-	MOVQ       aheadStep+96(FP), R12
-	MOVQ       R10, (SP)
-	MOVQ       R10, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r5fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r5fetch:
+	MOVQ    $0x00000005, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y8
+	VMOVUPS 32(DI), Y1
+	VMOVAPS Y1, Y3
+	VMOVAPS Y1, Y5
+	VMOVAPS Y1, Y7
+	VMOVAPS Y1, Y9
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	MOVQ    b+40(FP), R9
+	MOVQ    k+32(FP), R10
+	MOVQ    aheadStep+96(FP), R12
+	MOVQ    R10, (SP)
+	MOVQ    R10, 8(SP)
 
 r5next:
 	MOVQ    $0x00000100, R11
@@ -12018,8 +12096,22 @@ r5next:
 	ANDQ    $0x03, R10
 	SHRQ    $0x02, R11
 	JEQ     r5ones
+	MOVQ    R10, 16(SP)
 
 r5quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r5fetched
+	MOVQ       24(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       32(SP), R10
+	MOVQ       R10, 24(SP)
+	MOVQ       40(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       48(SP), R10
+	MOVQ       R10, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r5fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R12, SI
 	VMOVUPS      (R9), Y10
@@ -12101,6 +12193,7 @@ r5quad:
 	ADDQ         $0x00000100, R9
 	SUBQ         $0x01, R11
 	JNE          r5quad
+	MOVQ         16(SP), R10
 
 r5ones:
 	TESTQ R10, R10
@@ -12137,7 +12230,7 @@ r5sum:
 	LEAQ   256(R10), R11
 	CMPQ   R11, (SP)
 	JEQ    r5first
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -12151,7 +12244,7 @@ r5sum:
 	VADDPS 288(R11), Y9, Y9
 
 r5first:
-	LEAQ    79(SP), R11
+	LEAQ    127(SP), R11
 	ANDQ    $-64, R11
 	VMOVUPS Y0, (R11)
 	VMOVUPS Y1, 32(R11)
@@ -12178,7 +12271,7 @@ r5first:
 r5last:
 	CMPQ   (SP), $0x00000100
 	JLE    r5summed
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -12335,41 +12428,42 @@ r6:
 	SHLQ $0x02, CX
 
 r6tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Y0
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y0, Y4
-	VMOVAPS    Y0, Y6
-	VMOVAPS    Y0, Y8
-	VMOVAPS    Y0, Y10
-	VMOVUPS    32(DI), Y1
-	VMOVAPS    Y1, Y3
-	VMOVAPS    Y1, Y5
-	VMOVAPS    Y1, Y7
-	VMOVAPS    Y1, Y9
-	VMOVAPS    Y1, Y11
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	MOVQ       b+40(FP), R9
-	MOVQ       k+32(FP), R10
-	MOVQ       aheadStep+96(FP), R12
-	MOVQ       R10, (SP)
-	MOVQ       R10, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r6fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r6fetch:
+	MOVQ    $0x00000006, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y8
+	VMOVAPS Y0, Y10
+	VMOVUPS 32(DI), Y1
+	VMOVAPS Y1, Y3
+	VMOVAPS Y1, Y5
+	VMOVAPS Y1, Y7
+	VMOVAPS Y1, Y9
+	VMOVAPS Y1, Y11
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	MOVQ    b+40(FP), R9
+	MOVQ    k+32(FP), R10
+	MOVQ    aheadStep+96(FP), R12
+	MOVQ    R10, (SP)
+	MOVQ    R10, 8(SP)
 
 r6next:
 	MOVQ    $0x00000100, R11
@@ -12380,8 +12474,22 @@ r6next:
 	ANDQ    $0x03, R10
 	SHRQ    $0x02, R11
 	JEQ     r6ones
+	MOVQ    R10, 16(SP)
 
 r6quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r6fetched
+	MOVQ       24(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       32(SP), R10
+	MOVQ       R10, 24(SP)
+	MOVQ       40(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       48(SP), R10
+	MOVQ       R10, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r6fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R12, SI
 	VMOVUPS      (R9), Y12
@@ -12475,6 +12583,7 @@ r6quad:
 	ADDQ         $0x00000100, R9
 	SUBQ         $0x01, R11
 	JNE          r6quad
+	MOVQ         16(SP), R10
 
 r6ones:
 	TESTQ R10, R10
@@ -12514,7 +12623,7 @@ r6sum:
 	LEAQ   256(R10), R11
 	CMPQ   R11, (SP)
 	JEQ    r6first
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -12530,7 +12639,7 @@ r6sum:
 	VADDPS 352(R11), Y11, Y11
 
 r6first:
-	LEAQ    79(SP), R11
+	LEAQ    127(SP), R11
 	ANDQ    $-64, R11
 	VMOVUPS Y0, (R11)
 	VMOVUPS Y1, 32(R11)
@@ -12561,7 +12670,7 @@ r6first:
 r6last:
 	CMPQ   (SP), $0x00000100
 	JLE    r6summed
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -12733,7 +12842,7 @@ r6stored:
 
 // func gemm16HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gemm16HalfAVX512(SB), $976-117
+TEXT ·gemm16HalfAVX512(SB), $1024-117
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -12840,6 +12949,7 @@ r1next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r1ones
+	MOVQ    R8, 16(SP)
 
 r1quad:
 	PREFETCHT0       8192(DI)
@@ -12856,6 +12966,7 @@ r1quad:
 	ADDQ             $0x00000080, DI
 	SUBQ             $0x01, R9
 	JNE              r1quad
+	MOVQ             16(SP), R8
 
 r1ones:
 	TESTQ R8, R8
@@ -12877,7 +12988,7 @@ r1sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r1first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -12885,7 +12996,7 @@ r1sum:
 	VADDPS 192(R9), Z3, Z3
 
 r1first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -12900,7 +13011,7 @@ r1first:
 r1last:
 	CMPQ   (SP), $0x00000100
 	JLE    r1summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -13016,6 +13127,7 @@ r2next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r2ones
+	MOVQ    R8, 16(SP)
 
 r2quad:
 	PREFETCHT0       8192(DI)
@@ -13036,6 +13148,7 @@ r2quad:
 	ADDQ             $0x00000080, DI
 	SUBQ             $0x01, R9
 	JNE              r2quad
+	MOVQ             16(SP), R8
 
 r2ones:
 	TESTQ R8, R8
@@ -13058,7 +13171,7 @@ r2sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r2first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -13070,7 +13183,7 @@ r2sum:
 	VADDPS 448(R9), Z7, Z7
 
 r2first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -13093,7 +13206,7 @@ r2first:
 r2last:
 	CMPQ   (SP), $0x00000100
 	JLE    r2summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -13232,6 +13345,7 @@ r3next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r3ones
+	MOVQ    R8, 16(SP)
 
 r3quad:
 	PREFETCHT0       8192(DI)
@@ -13256,6 +13370,7 @@ r3quad:
 	ADDQ             $0x00000080, DI
 	SUBQ             $0x01, R9
 	JNE              r3quad
+	MOVQ             16(SP), R8
 
 r3ones:
 	TESTQ R8, R8
@@ -13279,7 +13394,7 @@ r3sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r3first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -13295,7 +13410,7 @@ r3sum:
 	VADDPS 704(R9), Z11, Z11
 
 r3first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -13326,7 +13441,7 @@ r3first:
 r3last:
 	CMPQ   (SP), $0x00000100
 	JLE    r3summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -13494,6 +13609,7 @@ r4next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r4ones
+	MOVQ    R9, 16(SP)
 
 r4quad:
 	PREFETCHT0       8192(R8)
@@ -13523,6 +13639,7 @@ r4quad:
 	ADDQ             $0x00000080, R8
 	SUBQ             $0x01, R10
 	JNE              r4quad
+	MOVQ             16(SP), R9
 
 r4ones:
 	TESTQ R9, R9
@@ -13548,7 +13665,7 @@ r4sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r4first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -13564,7 +13681,7 @@ r4sum:
 	VADDPS 704(R10), Z11, Z11
 
 r4first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -13595,7 +13712,7 @@ r4first:
 r4last:
 	CMPQ   (SP), $0x00000100
 	JLE    r4summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -13772,6 +13889,7 @@ r5next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r5ones
+	MOVQ    R9, 16(SP)
 
 r5quad:
 	PREFETCHT0       8192(R8)
@@ -13805,6 +13923,7 @@ r5quad:
 	ADDQ             $0x00000080, R8
 	SUBQ             $0x01, R10
 	JNE              r5quad
+	MOVQ             16(SP), R9
 
 r5ones:
 	TESTQ R9, R9
@@ -13831,7 +13950,7 @@ r5sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r5first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -13845,7 +13964,7 @@ r5sum:
 	VADDPS 576(R10), Z9, Z9
 
 r5first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -13872,7 +13991,7 @@ r5first:
 r5last:
 	CMPQ   (SP), $0x00000100
 	JLE    r5summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -14058,6 +14177,7 @@ r6next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r6ones
+	MOVQ    R9, 16(SP)
 
 r6quad:
 	PREFETCHT0       8192(R8)
@@ -14095,6 +14215,7 @@ r6quad:
 	ADDQ             $0x00000080, R8
 	SUBQ             $0x01, R10
 	JNE              r6quad
+	MOVQ             16(SP), R9
 
 r6ones:
 	TESTQ R9, R9
@@ -14122,7 +14243,7 @@ r6sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r6first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -14138,7 +14259,7 @@ r6sum:
 	VADDPS 704(R10), Z11, Z11
 
 r6first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -14169,7 +14290,7 @@ r6first:
 r6last:
 	CMPQ   (SP), $0x00000100
 	JLE    r6summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -14375,6 +14496,7 @@ r7next:
 	ANDQ    $0x03, R10
 	SHRQ    $0x02, R11
 	JEQ     r7ones
+	MOVQ    R10, 16(SP)
 
 r7quad:
 	PREFETCHT0       8192(R9)
@@ -14417,6 +14539,7 @@ r7quad:
 	ADDQ             $0x00000080, R9
 	SUBQ             $0x01, R11
 	JNE              r7quad
+	MOVQ             16(SP), R10
 
 r7ones:
 	TESTQ R10, R10
@@ -14446,7 +14569,7 @@ r7sum:
 	LEAQ   256(R10), R11
 	CMPQ   R11, (SP)
 	JEQ    r7first
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Z0, Z0
 	VADDPS 64(R11), Z1, Z1
@@ -14457,7 +14580,7 @@ r7sum:
 	VADDPS 384(R11), Z6, Z6
 
 r7first:
-	LEAQ    79(SP), R11
+	LEAQ    127(SP), R11
 	ANDQ    $-64, R11
 	VMOVUPS Z0, (R11)
 	VMOVUPS Z1, 64(R11)
@@ -14478,7 +14601,7 @@ r7first:
 r7last:
 	CMPQ   (SP), $0x00000100
 	JLE    r7summed
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Z0, Z0
 	VADDPS 64(R11), Z1, Z1
@@ -14567,43 +14690,40 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	MOVQ       b+40(FP), R10
-	MOVQ       k+32(FP), R11
-	MOVQ       aheadStep+96(FP), R13
-	MOVQ       R11, (SP)
-	MOVQ       R11, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r8fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r8fetch:
+	MOVQ    $0x00000008, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	MOVQ    b+40(FP), R10
+	MOVQ    k+32(FP), R11
+	MOVQ    aheadStep+96(FP), R13
+	MOVQ    R11, (SP)
+	MOVQ    R11, 8(SP)
 
 r8next:
 	MOVQ    $0x00000100, R12
@@ -14614,8 +14734,22 @@ r8next:
 	ANDQ    $0x03, R11
 	SHRQ    $0x02, R12
 	JEQ     r8ones
+	MOVQ    R11, 16(SP)
 
 r8quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r8fetched
+	MOVQ       24(SP), R11
+	PREFETCHT1 60(R11)
+	ADDQ       32(SP), R11
+	MOVQ       R11, 24(SP)
+	MOVQ       40(SP), R11
+	PREFETCHT1 60(R11)
+	ADDQ       48(SP), R11
+	MOVQ       R11, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r8fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R13, SI
 	VCVTPH2PS        (R10), Z8
@@ -14662,6 +14796,7 @@ r8quad:
 	ADDQ             $0x00000080, R10
 	SUBQ             $0x01, R12
 	JNE              r8quad
+	MOVQ             16(SP), R11
 
 r8ones:
 	TESTQ R11, R11
@@ -14691,7 +14826,7 @@ r8sum:
 	LEAQ   256(R11), R12
 	CMPQ   R12, (SP)
 	JEQ    r8first
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -14703,7 +14838,7 @@ r8sum:
 	VADDPS 448(R12), Z7, Z7
 
 r8first:
-	LEAQ    79(SP), R12
+	LEAQ    127(SP), R12
 	ANDQ    $-64, R12
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, 64(R12)
@@ -14726,7 +14861,7 @@ r8first:
 r8last:
 	CMPQ   (SP), $0x00000100
 	JLE    r8summed
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -14824,46 +14959,41 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	MOVQ       b+40(FP), R10
-	MOVQ       k+32(FP), R11
-	MOVQ       aheadStep+96(FP), R13
-	MOVQ       R11, (SP)
-	MOVQ       R11, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r9fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r9fetch:
+	MOVQ    $0x00000009, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	MOVQ    b+40(FP), R10
+	MOVQ    k+32(FP), R11
+	MOVQ    aheadStep+96(FP), R13
+	MOVQ    R11, (SP)
+	MOVQ    R11, 8(SP)
 
 r9next:
 	MOVQ    $0x00000100, R12
@@ -14874,8 +15004,22 @@ r9next:
 	ANDQ    $0x03, R11
 	SHRQ    $0x02, R12
 	JEQ     r9ones
+	MOVQ    R11, 16(SP)
 
 r9quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r9fetched
+	MOVQ       24(SP), R11
+	PREFETCHT1 60(R11)
+	ADDQ       32(SP), R11
+	MOVQ       R11, 24(SP)
+	MOVQ       40(SP), R11
+	PREFETCHT1 60(R11)
+	ADDQ       48(SP), R11
+	MOVQ       R11, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r9fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R13, SI
 	VCVTPH2PS        (R10), Z9
@@ -14926,6 +15070,7 @@ r9quad:
 	ADDQ             $0x00000080, R10
 	SUBQ             $0x01, R12
 	JNE              r9quad
+	MOVQ             16(SP), R11
 
 r9ones:
 	TESTQ R11, R11
@@ -14956,7 +15101,7 @@ r9sum:
 	LEAQ   256(R11), R12
 	CMPQ   R12, (SP)
 	JEQ    r9first
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -14969,7 +15114,7 @@ r9sum:
 	VADDPS 512(R12), Z8, Z8
 
 r9first:
-	LEAQ    79(SP), R12
+	LEAQ    127(SP), R12
 	ANDQ    $-64, R12
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, 64(R12)
@@ -14994,7 +15139,7 @@ r9first:
 r9last:
 	CMPQ   (SP), $0x00000100
 	JLE    r9summed
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -15101,51 +15246,44 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r10fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r10fetch:
+	MOVQ    $0x0000000a, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r10next:
 	MOVQ    $0x00000100, R13
@@ -15156,8 +15294,22 @@ r10next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r10ones
+	MOVQ    R12, 16(SP)
 
 r10quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r10fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r10fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R14, SI
 	VCVTPH2PS        (R11), Z10
@@ -15213,6 +15365,7 @@ r10quad:
 	ADDQ             $0x00000080, R11
 	SUBQ             $0x01, R13
 	JNE              r10quad
+	MOVQ             16(SP), R12
 
 r10ones:
 	TESTQ R12, R12
@@ -15245,7 +15398,7 @@ r10sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r10first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -15259,7 +15412,7 @@ r10sum:
 	VADDPS 576(R13), Z9, Z9
 
 r10first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -15286,7 +15439,7 @@ r10first:
 r10last:
 	CMPQ   (SP), $0x00000100
 	JLE    r10summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -15402,54 +15555,45 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r11fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r11fetch:
+	MOVQ    $0x0000000b, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r11next:
 	MOVQ    $0x00000100, R13
@@ -15460,8 +15604,22 @@ r11next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r11ones
+	MOVQ    R12, 16(SP)
 
 r11quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r11fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r11fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R14, SI
 	VCVTPH2PS        (R11), Z11
@@ -15521,6 +15679,7 @@ r11quad:
 	ADDQ             $0x00000080, R11
 	SUBQ             $0x01, R13
 	JNE              r11quad
+	MOVQ             16(SP), R12
 
 r11ones:
 	TESTQ R12, R12
@@ -15554,7 +15713,7 @@ r11sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r11first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -15569,7 +15728,7 @@ r11sum:
 	VADDPS 640(R13), Z10, Z10
 
 r11first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -15598,7 +15757,7 @@ r11first:
 r11last:
 	CMPQ   (SP), $0x00000100
 	JLE    r11summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -15723,57 +15882,46 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z11
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r12fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r12fetch:
+	MOVQ    $0x0000000c, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r12next:
 	MOVQ    $0x00000100, R13
@@ -15784,8 +15932,22 @@ r12next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r12ones
+	MOVQ    R12, 16(SP)
 
 r12quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r12fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r12fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R14, SI
 	VCVTPH2PS        (R11), Z12
@@ -15849,6 +16011,7 @@ r12quad:
 	ADDQ             $0x00000080, R11
 	SUBQ             $0x01, R13
 	JNE              r12quad
+	MOVQ             16(SP), R12
 
 r12ones:
 	TESTQ R12, R12
@@ -15883,7 +16046,7 @@ r12sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r12first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -15899,7 +16062,7 @@ r12sum:
 	VADDPS 704(R13), Z11, Z11
 
 r12first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -15930,7 +16093,7 @@ r12first:
 r12last:
 	CMPQ   (SP), $0x00000100
 	JLE    r12summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -16064,62 +16227,49 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z11
-	VMOVAPS    Z0, Z12
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	LEAQ       (R10)(CX*2), R11
-	ADDQ       CX, R11
-	MOVQ       b+40(FP), R12
-	MOVQ       k+32(FP), R13
-	MOVQ       aheadStep+96(FP), R15
-	MOVQ       R13, (SP)
-	MOVQ       R13, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r13fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r13fetch:
+	MOVQ    $0x0000000d, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	MOVQ    b+40(FP), R12
+	MOVQ    k+32(FP), R13
+	MOVQ    aheadStep+96(FP), R15
+	MOVQ    R13, (SP)
+	MOVQ    R13, 8(SP)
 
 r13next:
 	MOVQ    $0x00000100, R14
@@ -16130,8 +16280,22 @@ r13next:
 	ANDQ    $0x03, R13
 	SHRQ    $0x02, R14
 	JEQ     r13ones
+	MOVQ    R13, 16(SP)
 
 r13quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r13fetched
+	MOVQ       24(SP), R13
+	PREFETCHT1 60(R13)
+	ADDQ       32(SP), R13
+	MOVQ       R13, 24(SP)
+	MOVQ       40(SP), R13
+	PREFETCHT1 60(R13)
+	ADDQ       48(SP), R13
+	MOVQ       R13, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r13fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R15, SI
 	VCVTPH2PS        (R12), Z13
@@ -16200,6 +16364,7 @@ r13quad:
 	ADDQ             $0x00000080, R12
 	SUBQ             $0x01, R14
 	JNE              r13quad
+	MOVQ             16(SP), R13
 
 r13ones:
 	TESTQ R13, R13
@@ -16236,7 +16401,7 @@ r13sum:
 	LEAQ   256(R13), R14
 	CMPQ   R14, (SP)
 	JEQ    r13first
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -16253,7 +16418,7 @@ r13sum:
 	VADDPS 768(R14), Z12, Z12
 
 r13first:
-	LEAQ    79(SP), R14
+	LEAQ    127(SP), R14
 	ANDQ    $-64, R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
@@ -16286,7 +16451,7 @@ r13first:
 r13last:
 	CMPQ   (SP), $0x00000100
 	JLE    r13summed
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -16429,65 +16594,50 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z1
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z3
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z5
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z7
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z9
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z11
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z13
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	LEAQ       (R10)(CX*2), R11
-	ADDQ       CX, R11
-	MOVQ       b+40(FP), R12
-	MOVQ       k+32(FP), R13
-	MOVQ       aheadStep+96(FP), R15
-	MOVQ       R13, (SP)
-	MOVQ       R13, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r14fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r14fetch:
+	MOVQ    $0x0000000e, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	MOVQ    b+40(FP), R12
+	MOVQ    k+32(FP), R13
+	MOVQ    aheadStep+96(FP), R15
+	MOVQ    R13, (SP)
+	MOVQ    R13, 8(SP)
 
 r14next:
 	MOVQ    $0x00000100, R14
@@ -16498,8 +16648,22 @@ r14next:
 	ANDQ    $0x03, R13
 	SHRQ    $0x02, R14
 	JEQ     r14ones
+	MOVQ    R13, 16(SP)
 
 r14quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r14fetched
+	MOVQ       24(SP), R13
+	PREFETCHT1 60(R13)
+	ADDQ       32(SP), R13
+	MOVQ       R13, 24(SP)
+	MOVQ       40(SP), R13
+	PREFETCHT1 60(R13)
+	ADDQ       48(SP), R13
+	MOVQ       R13, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r14fetched:
 	PREFETCHT1       (SI)
 	ADDQ             R15, SI
 	VCVTPH2PS        (R12), Z14
@@ -16572,6 +16736,7 @@ r14quad:
 	ADDQ             $0x00000080, R12
 	SUBQ             $0x01, R14
 	JNE              r14quad
+	MOVQ             16(SP), R13
 
 r14ones:
 	TESTQ R13, R13
@@ -16609,7 +16774,7 @@ r14sum:
 	LEAQ   256(R13), R14
 	CMPQ   R14, (SP)
 	JEQ    r14first
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -16627,7 +16792,7 @@ r14sum:
 	VADDPS 832(R14), Z13, Z13
 
 r14first:
-	LEAQ    79(SP), R14
+	LEAQ    127(SP), R14
 	ANDQ    $-64, R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
@@ -16662,7 +16827,7 @@ r14first:
 r14last:
 	CMPQ   (SP), $0x00000100
 	JLE    r14summed
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -16807,7 +16972,7 @@ r14clamp:
 
 // func gemm32HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gemm32HalfAVX512(SB), $1872-117
+TEXT ·gemm32HalfAVX512(SB), $1920-117
 	MOVQ  rows+0(FP), AX
 	MOVL  mask+112(FP), CX
 	KMOVW CX, K1
@@ -16930,6 +17095,7 @@ r1next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r1ones
+	MOVQ    R8, 16(SP)
 
 r1quad:
 	PREFETCHT0   8192(DI)
@@ -16960,6 +17126,7 @@ r1quad:
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x01, R9
 	JNE          r1quad
+	MOVQ         16(SP), R8
 
 r1ones:
 	TESTQ R8, R8
@@ -16984,7 +17151,7 @@ r1sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r1first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -16996,7 +17163,7 @@ r1sum:
 	VADDPS 448(R9), Z7, Z7
 
 r1first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -17019,7 +17186,7 @@ r1first:
 r1last:
 	CMPQ   (SP), $0x00000100
 	JLE    r1summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -17171,6 +17338,7 @@ r2next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r2ones
+	MOVQ    R8, 16(SP)
 
 r2quad:
 	PREFETCHT0   8192(DI)
@@ -17213,6 +17381,7 @@ r2quad:
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x01, R9
 	JNE          r2quad
+	MOVQ         16(SP), R8
 
 r2ones:
 	TESTQ R8, R8
@@ -17240,7 +17409,7 @@ r2sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r2first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -17256,7 +17425,7 @@ r2sum:
 	VADDPS 704(R9), Z11, Z11
 
 r2first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -17287,7 +17456,7 @@ r2first:
 r2last:
 	CMPQ   (SP), $0x00000100
 	JLE    r2summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -17470,6 +17639,7 @@ r3next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r3ones
+	MOVQ    R8, 16(SP)
 
 r3quad:
 	PREFETCHT0   8192(DI)
@@ -17524,6 +17694,7 @@ r3quad:
 	ADDQ         $0x00000100, DI
 	SUBQ         $0x01, R9
 	JNE          r3quad
+	MOVQ         16(SP), R8
 
 r3ones:
 	TESTQ R8, R8
@@ -17554,7 +17725,7 @@ r3sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r3first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -17570,7 +17741,7 @@ r3sum:
 	VADDPS 704(R9), Z11, Z11
 
 r3first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Z0, (R9)
 	VMOVUPS Z1, 64(R9)
@@ -17601,7 +17772,7 @@ r3first:
 r3last:
 	CMPQ   (SP), $0x00000100
 	JLE    r3summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Z0, Z0
 	VADDPS 64(R9), Z1, Z1
@@ -17813,6 +17984,7 @@ r4next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r4ones
+	MOVQ    R9, 16(SP)
 
 r4quad:
 	PREFETCHT0   8192(R8)
@@ -17880,6 +18052,7 @@ r4quad:
 	ADDQ         $0x00000100, R8
 	SUBQ         $0x01, R10
 	JNE          r4quad
+	MOVQ         16(SP), R9
 
 r4ones:
 	TESTQ R9, R9
@@ -17914,7 +18087,7 @@ r4sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r4first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -17926,7 +18099,7 @@ r4sum:
 	VADDPS 448(R10), Z7, Z7
 
 r4first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -17949,7 +18122,7 @@ r4first:
 r4last:
 	CMPQ   (SP), $0x00000100
 	JLE    r4summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -18178,6 +18351,7 @@ r5next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r5ones
+	MOVQ    R9, 16(SP)
 
 r5quad:
 	PREFETCHT0   8192(R8)
@@ -18257,6 +18431,7 @@ r5quad:
 	ADDQ         $0x00000100, R8
 	SUBQ         $0x01, R10
 	JNE          r5quad
+	MOVQ         16(SP), R9
 
 r5ones:
 	TESTQ R9, R9
@@ -18294,7 +18469,7 @@ r5sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r5first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -18308,7 +18483,7 @@ r5sum:
 	VADDPS 576(R10), Z9, Z9
 
 r5first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -18335,7 +18510,7 @@ r5first:
 r5last:
 	CMPQ   (SP), $0x00000100
 	JLE    r5summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -18593,6 +18768,7 @@ r6next:
 	ANDQ    $0x03, R9
 	SHRQ    $0x02, R10
 	JEQ     r6ones
+	MOVQ    R9, 16(SP)
 
 r6quad:
 	PREFETCHT0   8192(R8)
@@ -18684,6 +18860,7 @@ r6quad:
 	ADDQ         $0x00000100, R8
 	SUBQ         $0x01, R10
 	JNE          r6quad
+	MOVQ         16(SP), R9
 
 r6ones:
 	TESTQ R9, R9
@@ -18724,7 +18901,7 @@ r6sum:
 	LEAQ   256(R9), R10
 	CMPQ   R10, (SP)
 	JEQ    r6first
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -18740,7 +18917,7 @@ r6sum:
 	VADDPS 704(R10), Z11, Z11
 
 r6first:
-	LEAQ    79(SP), R10
+	LEAQ    127(SP), R10
 	ANDQ    $-64, R10
 	VMOVUPS Z0, (R10)
 	VMOVUPS Z1, 64(R10)
@@ -18771,7 +18948,7 @@ r6first:
 r6last:
 	CMPQ   (SP), $0x00000100
 	JLE    r6summed
-	LEAQ   79(SP), R10
+	LEAQ   127(SP), R10
 	ANDQ   $-64, R10
 	VADDPS (R10), Z0, Z0
 	VADDPS 64(R10), Z1, Z1
@@ -19068,6 +19245,7 @@ r7next:
 	ANDQ    $0x03, R10
 	SHRQ    $0x02, R11
 	JEQ     r7ones
+	MOVQ    R10, 16(SP)
 
 r7quad:
 	PREFETCHT0   8192(R9)
@@ -19172,6 +19350,7 @@ r7quad:
 	ADDQ         $0x00000100, R9
 	SUBQ         $0x01, R11
 	JNE          r7quad
+	MOVQ         16(SP), R10
 
 r7ones:
 	TESTQ R10, R10
@@ -19216,7 +19395,7 @@ r7sum:
 	LEAQ   256(R10), R11
 	CMPQ   R11, (SP)
 	JEQ    r7first
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Z0, Z0
 	VADDPS 64(R11), Z1, Z1
@@ -19234,7 +19413,7 @@ r7sum:
 	VADDPS 832(R11), Z13, Z13
 
 r7first:
-	LEAQ    79(SP), R11
+	LEAQ    127(SP), R11
 	ANDQ    $-64, R11
 	VMOVUPS Z0, (R11)
 	VMOVUPS Z1, 64(R11)
@@ -19269,7 +19448,7 @@ r7first:
 r7last:
 	CMPQ   (SP), $0x00000100
 	JLE    r7summed
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Z0, Z0
 	VADDPS 64(R11), Z1, Z1
@@ -19400,59 +19579,48 @@ r8:
 	SHLQ $0x02, CX
 
 r8tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	MOVQ       b+40(FP), R10
-	MOVQ       k+32(FP), R11
-	MOVQ       aheadStep+96(FP), R13
-	MOVQ       R11, (SP)
-	MOVQ       R11, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r8fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r8fetch:
+	MOVQ    $0x00000008, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	MOVQ    b+40(FP), R10
+	MOVQ    k+32(FP), R11
+	MOVQ    aheadStep+96(FP), R13
+	MOVQ    R11, (SP)
+	MOVQ    R11, 8(SP)
 
 r8next:
 	MOVQ    $0x00000100, R12
@@ -19463,8 +19631,24 @@ r8next:
 	ANDQ    $0x03, R11
 	SHRQ    $0x02, R12
 	JEQ     r8ones
+	MOVQ    R11, 16(SP)
 
 r8quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r8fetched
+	MOVQ       24(SP), R11
+	PREFETCHT1 60(R11)
+	PREFETCHT1 124(R11)
+	ADDQ       32(SP), R11
+	MOVQ       R11, 24(SP)
+	MOVQ       40(SP), R11
+	PREFETCHT1 60(R11)
+	PREFETCHT1 124(R11)
+	ADDQ       48(SP), R11
+	MOVQ       R11, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r8fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R13, SI
 	PREFETCHT1   (SI)
@@ -19583,6 +19767,7 @@ r8quad:
 	ADDQ         $0x00000100, R10
 	SUBQ         $0x01, R12
 	JNE          r8quad
+	MOVQ         16(SP), R11
 
 r8ones:
 	TESTQ R11, R11
@@ -19629,7 +19814,7 @@ r8sum:
 	LEAQ   256(R11), R12
 	CMPQ   R12, (SP)
 	JEQ    r8first
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -19649,7 +19834,7 @@ r8sum:
 	VADDPS 960(R12), Z15, Z15
 
 r8first:
-	LEAQ    79(SP), R12
+	LEAQ    127(SP), R12
 	ANDQ    $-64, R12
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, 64(R12)
@@ -19688,7 +19873,7 @@ r8first:
 r8last:
 	CMPQ   (SP), $0x00000100
 	JLE    r8summed
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -19834,64 +20019,50 @@ r9:
 	SHLQ $0x02, CX
 
 r9tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	MOVQ       b+40(FP), R10
-	MOVQ       k+32(FP), R11
-	MOVQ       aheadStep+96(FP), R13
-	MOVQ       R11, (SP)
-	MOVQ       R11, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r9fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r9fetch:
+	MOVQ    $0x00000009, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	MOVQ    b+40(FP), R10
+	MOVQ    k+32(FP), R11
+	MOVQ    aheadStep+96(FP), R13
+	MOVQ    R11, (SP)
+	MOVQ    R11, 8(SP)
 
 r9next:
 	MOVQ    $0x00000100, R12
@@ -19902,8 +20073,24 @@ r9next:
 	ANDQ    $0x03, R11
 	SHRQ    $0x02, R12
 	JEQ     r9ones
+	MOVQ    R11, 16(SP)
 
 r9quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r9fetched
+	MOVQ       24(SP), R11
+	PREFETCHT1 60(R11)
+	PREFETCHT1 124(R11)
+	ADDQ       32(SP), R11
+	MOVQ       R11, 24(SP)
+	MOVQ       40(SP), R11
+	PREFETCHT1 60(R11)
+	PREFETCHT1 124(R11)
+	ADDQ       48(SP), R11
+	MOVQ       R11, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r9fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R13, SI
 	PREFETCHT1   (SI)
@@ -20034,6 +20221,7 @@ r9quad:
 	ADDQ         $0x00000100, R10
 	SUBQ         $0x01, R12
 	JNE          r9quad
+	MOVQ         16(SP), R11
 
 r9ones:
 	TESTQ R11, R11
@@ -20083,7 +20271,7 @@ r9sum:
 	LEAQ   256(R11), R12
 	CMPQ   R12, (SP)
 	JEQ    r9first
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -20105,7 +20293,7 @@ r9sum:
 	VADDPS 1088(R12), Z17, Z17
 
 r9first:
-	LEAQ    79(SP), R12
+	LEAQ    127(SP), R12
 	ANDQ    $-64, R12
 	VMOVUPS Z0, (R12)
 	VMOVUPS Z1, 64(R12)
@@ -20148,7 +20336,7 @@ r9first:
 r9last:
 	CMPQ   (SP), $0x00000100
 	JLE    r9summed
-	LEAQ   79(SP), R12
+	LEAQ   127(SP), R12
 	ANDQ   $-64, R12
 	VADDPS (R12), Z0, Z0
 	VADDPS 64(R12), Z1, Z1
@@ -20309,71 +20497,54 @@ r10:
 	SHLQ $0x02, CX
 
 r10tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z0, Z18
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z1, Z19
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r10fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r10fetch:
+	MOVQ    $0x0000000a, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r10next:
 	MOVQ    $0x00000100, R13
@@ -20384,8 +20555,24 @@ r10next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r10ones
+	MOVQ    R12, 16(SP)
 
 r10quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r10fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r10fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R14, SI
 	PREFETCHT1   (SI)
@@ -20529,6 +20716,7 @@ r10quad:
 	ADDQ         $0x00000100, R11
 	SUBQ         $0x01, R13
 	JNE          r10quad
+	MOVQ         16(SP), R12
 
 r10ones:
 	TESTQ R12, R12
@@ -20582,7 +20770,7 @@ r10sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r10first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -20606,7 +20794,7 @@ r10sum:
 	VADDPS 1216(R13), Z19, Z19
 
 r10first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -20653,7 +20841,7 @@ r10first:
 r10last:
 	CMPQ   (SP), $0x00000100
 	JLE    r10summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -20829,76 +21017,56 @@ r11:
 	SHLQ $0x02, CX
 
 r11tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z0, Z20
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z1, Z21
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r11fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r11fetch:
+	MOVQ    $0x0000000b, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r11next:
 	MOVQ    $0x00000100, R13
@@ -20909,8 +21077,24 @@ r11next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r11ones
+	MOVQ    R12, 16(SP)
 
 r11quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r11fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r11fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R14, SI
 	PREFETCHT1   (SI)
@@ -21066,6 +21250,7 @@ r11quad:
 	ADDQ         $0x00000100, R11
 	SUBQ         $0x01, R13
 	JNE          r11quad
+	MOVQ         16(SP), R12
 
 r11ones:
 	TESTQ R12, R12
@@ -21122,7 +21307,7 @@ r11sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r11first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -21148,7 +21333,7 @@ r11sum:
 	VADDPS 1344(R13), Z21, Z21
 
 r11first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -21199,7 +21384,7 @@ r11first:
 r11last:
 	CMPQ   (SP), $0x00000100
 	JLE    r11summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -21390,81 +21575,58 @@ r12:
 	SHLQ $0x02, CX
 
 r12tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z0, Z20
-	VMOVAPS    Z0, Z22
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z1, Z21
-	VMOVAPS    Z1, Z23
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	MOVQ       b+40(FP), R11
-	MOVQ       k+32(FP), R12
-	MOVQ       aheadStep+96(FP), R14
-	MOVQ       R12, (SP)
-	MOVQ       R12, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r12fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r12fetch:
+	MOVQ    $0x0000000c, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z22
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	VMOVAPS Z1, Z23
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	MOVQ    b+40(FP), R11
+	MOVQ    k+32(FP), R12
+	MOVQ    aheadStep+96(FP), R14
+	MOVQ    R12, (SP)
+	MOVQ    R12, 8(SP)
 
 r12next:
 	MOVQ    $0x00000100, R13
@@ -21475,8 +21637,24 @@ r12next:
 	ANDQ    $0x03, R12
 	SHRQ    $0x02, R13
 	JEQ     r12ones
+	MOVQ    R12, 16(SP)
 
 r12quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r12fetched
+	MOVQ       24(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       32(SP), R12
+	MOVQ       R12, 24(SP)
+	MOVQ       40(SP), R12
+	PREFETCHT1 60(R12)
+	PREFETCHT1 124(R12)
+	ADDQ       48(SP), R12
+	MOVQ       R12, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r12fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R14, SI
 	PREFETCHT1   (SI)
@@ -21644,6 +21822,7 @@ r12quad:
 	ADDQ         $0x00000100, R11
 	SUBQ         $0x01, R13
 	JNE          r12quad
+	MOVQ         16(SP), R12
 
 r12ones:
 	TESTQ R12, R12
@@ -21703,7 +21882,7 @@ r12sum:
 	LEAQ   256(R12), R13
 	CMPQ   R13, (SP)
 	JEQ    r12first
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -21731,7 +21910,7 @@ r12sum:
 	VADDPS 1472(R13), Z23, Z23
 
 r12first:
-	LEAQ    79(SP), R13
+	LEAQ    127(SP), R13
 	ANDQ    $-64, R13
 	VMOVUPS Z0, (R13)
 	VMOVUPS Z1, 64(R13)
@@ -21786,7 +21965,7 @@ r12first:
 r12last:
 	CMPQ   (SP), $0x00000100
 	JLE    r12summed
-	LEAQ   79(SP), R13
+	LEAQ   127(SP), R13
 	ANDQ   $-64, R13
 	VADDPS (R13), Z0, Z0
 	VADDPS 64(R13), Z1, Z1
@@ -21992,88 +22171,62 @@ r13:
 	SHLQ $0x02, CX
 
 r13tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z0, Z20
-	VMOVAPS    Z0, Z22
-	VMOVAPS    Z0, Z24
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z1, Z21
-	VMOVAPS    Z1, Z23
-	VMOVAPS    Z1, Z25
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	LEAQ       (R10)(CX*2), R11
-	ADDQ       CX, R11
-	MOVQ       b+40(FP), R12
-	MOVQ       k+32(FP), R13
-	MOVQ       aheadStep+96(FP), R15
-	MOVQ       R13, (SP)
-	MOVQ       R13, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r13fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r13fetch:
+	MOVQ    $0x0000000d, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z24
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	VMOVAPS Z1, Z23
+	VMOVAPS Z1, Z25
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	MOVQ    b+40(FP), R12
+	MOVQ    k+32(FP), R13
+	MOVQ    aheadStep+96(FP), R15
+	MOVQ    R13, (SP)
+	MOVQ    R13, 8(SP)
 
 r13next:
 	MOVQ    $0x00000100, R14
@@ -22084,8 +22237,24 @@ r13next:
 	ANDQ    $0x03, R13
 	SHRQ    $0x02, R14
 	JEQ     r13ones
+	MOVQ    R13, 16(SP)
 
 r13quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r13fetched
+	MOVQ       24(SP), R13
+	PREFETCHT1 60(R13)
+	PREFETCHT1 124(R13)
+	ADDQ       32(SP), R13
+	MOVQ       R13, 24(SP)
+	MOVQ       40(SP), R13
+	PREFETCHT1 60(R13)
+	PREFETCHT1 124(R13)
+	ADDQ       48(SP), R13
+	MOVQ       R13, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r13fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R15, SI
 	PREFETCHT1   (SI)
@@ -22266,6 +22435,7 @@ r13quad:
 	ADDQ         $0x00000100, R12
 	SUBQ         $0x01, R14
 	JNE          r13quad
+	MOVQ         16(SP), R13
 
 r13ones:
 	TESTQ R13, R13
@@ -22329,7 +22499,7 @@ r13sum:
 	LEAQ   256(R13), R14
 	CMPQ   R14, (SP)
 	JEQ    r13first
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -22359,7 +22529,7 @@ r13sum:
 	VADDPS 1600(R14), Z25, Z25
 
 r13first:
-	LEAQ    79(SP), R14
+	LEAQ    127(SP), R14
 	ANDQ    $-64, R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
@@ -22418,7 +22588,7 @@ r13first:
 r13last:
 	CMPQ   (SP), $0x00000100
 	JLE    r13summed
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -22639,93 +22809,64 @@ r14:
 	SHLQ $0x02, CX
 
 r14tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	PREFETCHT1 124(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Z0
-	VMOVAPS    Z0, Z2
-	VMOVAPS    Z0, Z4
-	VMOVAPS    Z0, Z6
-	VMOVAPS    Z0, Z8
-	VMOVAPS    Z0, Z10
-	VMOVAPS    Z0, Z12
-	VMOVAPS    Z0, Z14
-	VMOVAPS    Z0, Z16
-	VMOVAPS    Z0, Z18
-	VMOVAPS    Z0, Z20
-	VMOVAPS    Z0, Z22
-	VMOVAPS    Z0, Z24
-	VMOVAPS    Z0, Z26
-	VMOVUPS    64(DI), Z1
-	VMOVAPS    Z1, Z3
-	VMOVAPS    Z1, Z5
-	VMOVAPS    Z1, Z7
-	VMOVAPS    Z1, Z9
-	VMOVAPS    Z1, Z11
-	VMOVAPS    Z1, Z13
-	VMOVAPS    Z1, Z15
-	VMOVAPS    Z1, Z17
-	VMOVAPS    Z1, Z19
-	VMOVAPS    Z1, Z21
-	VMOVAPS    Z1, Z23
-	VMOVAPS    Z1, Z25
-	VMOVAPS    Z1, Z27
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	LEAQ       (R8)(CX*2), R9
-	ADDQ       CX, R9
-	LEAQ       (R9)(CX*2), R10
-	ADDQ       CX, R10
-	LEAQ       (R10)(CX*2), R11
-	ADDQ       CX, R11
-	MOVQ       b+40(FP), R12
-	MOVQ       k+32(FP), R13
-	MOVQ       aheadStep+96(FP), R15
-	MOVQ       R13, (SP)
-	MOVQ       R13, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r14fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r14fetch:
+	MOVQ    $0x0000000e, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Z0
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z24
+	VMOVAPS Z0, Z26
+	VMOVUPS 64(DI), Z1
+	VMOVAPS Z1, Z3
+	VMOVAPS Z1, Z5
+	VMOVAPS Z1, Z7
+	VMOVAPS Z1, Z9
+	VMOVAPS Z1, Z11
+	VMOVAPS Z1, Z13
+	VMOVAPS Z1, Z15
+	VMOVAPS Z1, Z17
+	VMOVAPS Z1, Z19
+	VMOVAPS Z1, Z21
+	VMOVAPS Z1, Z23
+	VMOVAPS Z1, Z25
+	VMOVAPS Z1, Z27
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	LEAQ    (R8)(CX*2), R9
+	ADDQ    CX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	MOVQ    b+40(FP), R12
+	MOVQ    k+32(FP), R13
+	MOVQ    aheadStep+96(FP), R15
+	MOVQ    R13, (SP)
+	MOVQ    R13, 8(SP)
 
 r14next:
 	MOVQ    $0x00000100, R14
@@ -22736,8 +22877,24 @@ r14next:
 	ANDQ    $0x03, R13
 	SHRQ    $0x02, R14
 	JEQ     r14ones
+	MOVQ    R13, 16(SP)
 
 r14quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r14fetched
+	MOVQ       24(SP), R13
+	PREFETCHT1 60(R13)
+	PREFETCHT1 124(R13)
+	ADDQ       32(SP), R13
+	MOVQ       R13, 24(SP)
+	MOVQ       40(SP), R13
+	PREFETCHT1 60(R13)
+	PREFETCHT1 124(R13)
+	ADDQ       48(SP), R13
+	MOVQ       R13, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r14fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R15, SI
 	PREFETCHT1   (SI)
@@ -22930,6 +23087,7 @@ r14quad:
 	ADDQ         $0x00000100, R12
 	SUBQ         $0x01, R14
 	JNE          r14quad
+	MOVQ         16(SP), R13
 
 r14ones:
 	TESTQ R13, R13
@@ -22996,7 +23154,7 @@ r14sum:
 	LEAQ   256(R13), R14
 	CMPQ   R14, (SP)
 	JEQ    r14first
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -23028,7 +23186,7 @@ r14sum:
 	VADDPS 1728(R14), Z27, Z27
 
 r14first:
-	LEAQ    79(SP), R14
+	LEAQ    127(SP), R14
 	ANDQ    $-64, R14
 	VMOVUPS Z0, (R14)
 	VMOVUPS Z1, 64(R14)
@@ -23091,7 +23249,7 @@ r14first:
 r14last:
 	CMPQ   (SP), $0x00000100
 	JLE    r14summed
-	LEAQ   79(SP), R14
+	LEAQ   127(SP), R14
 	ANDQ   $-64, R14
 	VADDPS (R14), Z0, Z0
 	VADDPS 64(R14), Z1, Z1
@@ -23320,7 +23478,7 @@ r14clamp:
 
 // func gemm16HalfAVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX2, CMOV, F16C, FMA3, MMX+
-TEXT ·gemm16HalfAVX2(SB), $464-117
+TEXT ·gemm16HalfAVX2(SB), $512-117
 	MOVQ rows+0(FP), AX
 	CMPQ AX, $0x00000006
 	JEQ  r6
@@ -23423,6 +23581,7 @@ r1next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r1ones
+	MOVQ    R8, 16(SP)
 
 r1quad:
 	PREFETCHT0   8192(DI)
@@ -23451,6 +23610,7 @@ r1quad:
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x01, R9
 	JNE          r1quad
+	MOVQ         16(SP), R8
 
 r1ones:
 	TESTQ R8, R8
@@ -23475,7 +23635,7 @@ r1sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r1first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -23487,7 +23647,7 @@ r1sum:
 	VADDPS 224(R9), Y7, Y7
 
 r1first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, 32(R9)
@@ -23510,7 +23670,7 @@ r1first:
 r1last:
 	CMPQ   (SP), $0x00000100
 	JLE    r1summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -23690,6 +23850,7 @@ r2next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r2ones
+	MOVQ    R8, 16(SP)
 
 r2quad:
 	PREFETCHT0   8192(DI)
@@ -23730,6 +23891,7 @@ r2quad:
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x01, R9
 	JNE          r2quad
+	MOVQ         16(SP), R8
 
 r2ones:
 	TESTQ R8, R8
@@ -23757,7 +23919,7 @@ r2sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r2first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -23773,7 +23935,7 @@ r2sum:
 	VADDPS 352(R9), Y11, Y11
 
 r2first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, 32(R9)
@@ -23804,7 +23966,7 @@ r2first:
 r2last:
 	CMPQ   (SP), $0x00000100
 	JLE    r2summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -24022,6 +24184,7 @@ r3next:
 	ANDQ    $0x03, R8
 	SHRQ    $0x02, R9
 	JEQ     r3ones
+	MOVQ    R8, 16(SP)
 
 r3quad:
 	PREFETCHT0   8192(DI)
@@ -24074,6 +24237,7 @@ r3quad:
 	ADDQ         $0x00000080, DI
 	SUBQ         $0x01, R9
 	JNE          r3quad
+	MOVQ         16(SP), R8
 
 r3ones:
 	TESTQ R8, R8
@@ -24104,7 +24268,7 @@ r3sum:
 	LEAQ   256(R8), R9
 	CMPQ   R9, (SP)
 	JEQ    r3first
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -24120,7 +24284,7 @@ r3sum:
 	VADDPS 352(R9), Y11, Y11
 
 r3first:
-	LEAQ    79(SP), R9
+	LEAQ    127(SP), R9
 	ANDQ    $-64, R9
 	VMOVUPS Y0, (R9)
 	VMOVUPS Y1, 32(R9)
@@ -24151,7 +24315,7 @@ r3first:
 r3last:
 	CMPQ   (SP), $0x00000100
 	JLE    r3summed
-	LEAQ   79(SP), R9
+	LEAQ   127(SP), R9
 	ANDQ   $-64, R9
 	VADDPS (R9), Y0, Y0
 	VADDPS 32(R9), Y1, Y1
@@ -24276,33 +24440,38 @@ r4:
 	SHLQ $0x02, CX
 
 r4tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Y0
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y0, Y4
-	VMOVAPS    Y0, Y6
-	VMOVUPS    32(DI), Y1
-	VMOVAPS    Y1, Y3
-	VMOVAPS    Y1, Y5
-	VMOVAPS    Y1, Y7
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	MOVQ       b+40(FP), R9
-	MOVQ       k+32(FP), R10
-	MOVQ       aheadStep+96(FP), R12
-	MOVQ       R10, (SP)
-	MOVQ       R10, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r4fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r4fetch:
+	MOVQ    $0x00000004, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y6
+	VMOVUPS 32(DI), Y1
+	VMOVAPS Y1, Y3
+	VMOVAPS Y1, Y5
+	VMOVAPS Y1, Y7
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	MOVQ    b+40(FP), R9
+	MOVQ    k+32(FP), R10
+	MOVQ    aheadStep+96(FP), R12
+	MOVQ    R10, (SP)
+	MOVQ    R10, 8(SP)
 
 r4next:
 	MOVQ    $0x00000100, R11
@@ -24313,8 +24482,22 @@ r4next:
 	ANDQ    $0x03, R10
 	SHRQ    $0x02, R11
 	JEQ     r4ones
+	MOVQ    R10, 16(SP)
 
 r4quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r4fetched
+	MOVQ       24(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       32(SP), R10
+	MOVQ       R10, 24(SP)
+	MOVQ       40(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       48(SP), R10
+	MOVQ       R10, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r4fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R12, SI
 	VCVTPH2PS    (R9), Y8
@@ -24380,6 +24563,7 @@ r4quad:
 	ADDQ         $0x00000080, R9
 	SUBQ         $0x01, R11
 	JNE          r4quad
+	MOVQ         16(SP), R10
 
 r4ones:
 	TESTQ R10, R10
@@ -24413,7 +24597,7 @@ r4sum:
 	LEAQ   256(R10), R11
 	CMPQ   R11, (SP)
 	JEQ    r4first
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -24425,7 +24609,7 @@ r4sum:
 	VADDPS 224(R11), Y7, Y7
 
 r4first:
-	LEAQ    79(SP), R11
+	LEAQ    127(SP), R11
 	ANDQ    $-64, R11
 	VMOVUPS Y0, (R11)
 	VMOVUPS Y1, 32(R11)
@@ -24448,7 +24632,7 @@ r4first:
 r4last:
 	CMPQ   (SP), $0x00000100
 	JLE    r4summed
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -24583,37 +24767,40 @@ r5:
 	SHLQ $0x02, CX
 
 r5tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Y0
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y0, Y4
-	VMOVAPS    Y0, Y6
-	VMOVAPS    Y0, Y8
-	VMOVUPS    32(DI), Y1
-	VMOVAPS    Y1, Y3
-	VMOVAPS    Y1, Y5
-	VMOVAPS    Y1, Y7
-	VMOVAPS    Y1, Y9
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	MOVQ       b+40(FP), R9
-	MOVQ       k+32(FP), R10
-	MOVQ       aheadStep+96(FP), R12
-	MOVQ       R10, (SP)
-	MOVQ       R10, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r5fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r5fetch:
+	MOVQ    $0x00000005, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y8
+	VMOVUPS 32(DI), Y1
+	VMOVAPS Y1, Y3
+	VMOVAPS Y1, Y5
+	VMOVAPS Y1, Y7
+	VMOVAPS Y1, Y9
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	MOVQ    b+40(FP), R9
+	MOVQ    k+32(FP), R10
+	MOVQ    aheadStep+96(FP), R12
+	MOVQ    R10, (SP)
+	MOVQ    R10, 8(SP)
 
 r5next:
 	MOVQ    $0x00000100, R11
@@ -24624,8 +24811,22 @@ r5next:
 	ANDQ    $0x03, R10
 	SHRQ    $0x02, R11
 	JEQ     r5ones
+	MOVQ    R10, 16(SP)
 
 r5quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r5fetched
+	MOVQ       24(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       32(SP), R10
+	MOVQ       R10, 24(SP)
+	MOVQ       40(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       48(SP), R10
+	MOVQ       R10, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r5fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R12, SI
 	VCVTPH2PS    (R9), Y10
@@ -24703,6 +24904,7 @@ r5quad:
 	ADDQ         $0x00000080, R9
 	SUBQ         $0x01, R11
 	JNE          r5quad
+	MOVQ         16(SP), R10
 
 r5ones:
 	TESTQ R10, R10
@@ -24739,7 +24941,7 @@ r5sum:
 	LEAQ   256(R10), R11
 	CMPQ   R11, (SP)
 	JEQ    r5first
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -24753,7 +24955,7 @@ r5sum:
 	VADDPS 288(R11), Y9, Y9
 
 r5first:
-	LEAQ    79(SP), R11
+	LEAQ    127(SP), R11
 	ANDQ    $-64, R11
 	VMOVUPS Y0, (R11)
 	VMOVUPS Y1, 32(R11)
@@ -24780,7 +24982,7 @@ r5first:
 r5last:
 	CMPQ   (SP), $0x00000100
 	JLE    r5summed
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -24937,41 +25139,42 @@ r6:
 	SHLQ $0x02, CX
 
 r6tile:
-	MOVQ       ldout+64(FP), R8
-	MOVQ       DX, DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	PREFETCHT1 60(DI)
-	LEAQ       (DI)(R8*4), DI
-	MOVQ       bias+48(FP), DI
-	VMOVUPS    (DI), Y0
-	VMOVAPS    Y0, Y2
-	VMOVAPS    Y0, Y4
-	VMOVAPS    Y0, Y6
-	VMOVAPS    Y0, Y8
-	VMOVAPS    Y0, Y10
-	VMOVUPS    32(DI), Y1
-	VMOVAPS    Y1, Y3
-	VMOVAPS    Y1, Y5
-	VMOVAPS    Y1, Y7
-	VMOVAPS    Y1, Y9
-	VMOVAPS    Y1, Y11
-	MOVQ       AX, DI
-	LEAQ       (DI)(CX*2), R8
-	ADDQ       CX, R8
-	MOVQ       b+40(FP), R9
-	MOVQ       k+32(FP), R10
-	MOVQ       aheadStep+96(FP), R12
-	MOVQ       R10, (SP)
-	MOVQ       R10, 8(SP)
+	MOVQ  ldout+64(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  DX, 24(SP)
+	MOVQ  DI, 32(SP)
+	MOVQ  DX, 40(SP)
+	MOVQ  DI, 48(SP)
+	TESTQ BX, BX
+	JEQ   r6fetch
+	MOVQ  ldres+80(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  BX, 40(SP)
+	MOVQ  DI, 48(SP)
+
+r6fetch:
+	MOVQ    $0x00000006, 56(SP)
+	MOVQ    bias+48(FP), DI
+	VMOVUPS (DI), Y0
+	VMOVAPS Y0, Y2
+	VMOVAPS Y0, Y4
+	VMOVAPS Y0, Y6
+	VMOVAPS Y0, Y8
+	VMOVAPS Y0, Y10
+	VMOVUPS 32(DI), Y1
+	VMOVAPS Y1, Y3
+	VMOVAPS Y1, Y5
+	VMOVAPS Y1, Y7
+	VMOVAPS Y1, Y9
+	VMOVAPS Y1, Y11
+	MOVQ    AX, DI
+	LEAQ    (DI)(CX*2), R8
+	ADDQ    CX, R8
+	MOVQ    b+40(FP), R9
+	MOVQ    k+32(FP), R10
+	MOVQ    aheadStep+96(FP), R12
+	MOVQ    R10, (SP)
+	MOVQ    R10, 8(SP)
 
 r6next:
 	MOVQ    $0x00000100, R11
@@ -24982,8 +25185,22 @@ r6next:
 	ANDQ    $0x03, R10
 	SHRQ    $0x02, R11
 	JEQ     r6ones
+	MOVQ    R10, 16(SP)
 
 r6quad:
+	CMPQ       56(SP), $0x00
+	JEQ        r6fetched
+	MOVQ       24(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       32(SP), R10
+	MOVQ       R10, 24(SP)
+	MOVQ       40(SP), R10
+	PREFETCHT1 60(R10)
+	ADDQ       48(SP), R10
+	MOVQ       R10, 40(SP)
+	SUBQ       $0x01, 56(SP)
+
+r6fetched:
 	PREFETCHT1   (SI)
 	ADDQ         R12, SI
 	VCVTPH2PS    (R9), Y12
@@ -25073,6 +25290,7 @@ r6quad:
 	ADDQ         $0x00000080, R9
 	SUBQ         $0x01, R11
 	JNE          r6quad
+	MOVQ         16(SP), R10
 
 r6ones:
 	TESTQ R10, R10
@@ -25112,7 +25330,7 @@ r6sum:
 	LEAQ   256(R10), R11
 	CMPQ   R11, (SP)
 	JEQ    r6first
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1
@@ -25128,7 +25346,7 @@ r6sum:
 	VADDPS 352(R11), Y11, Y11
 
 r6first:
-	LEAQ    79(SP), R11
+	LEAQ    127(SP), R11
 	ANDQ    $-64, R11
 	VMOVUPS Y0, (R11)
 	VMOVUPS Y1, 32(R11)
@@ -25159,7 +25377,7 @@ r6first:
 r6last:
 	CMPQ   (SP), $0x00000100
 	JLE    r6summed
-	LEAQ   79(SP), R11
+	LEAQ   127(SP), R11
 	ANDQ   $-64, R11
 	VADDPS (R11), Y0, Y0
 	VADDPS 32(R11), Y1, Y1

@@ -44,13 +44,17 @@ func gemm(c *build.Context) {
 			c.CMPQ(rows, operand.U32(uint32(p)))
 			c.JEQ(operand.LabelRef(fmt.Sprintf("r%d", p)))
 		}
-		room := c.AllocLocal(16 + s.rows*s.blocks*lane + lane)
+		room := c.AllocLocal(64 + s.rows*s.blocks*lane + lane)
 		for p := 1; p <= s.rows; p++ {
-			t := gemmTile{c: c, shape: s, p: p, bits: bits, whole: room, left: room.Offset(8), sums: room.Offset(16)}
+			t := gemmTile{c: c, shape: s, p: p, bits: bits, whole: room, left: room.Offset(8), rest: room.Offset(16),
+				fetch: [2]rowFetch{{room.Offset(24), room.Offset(32)}, {room.Offset(40), room.Offset(48)}}, rows: room.Offset(56), sums: room.Offset(64)}
 			t.emit()
 		}
 	}
 }
+
+// rowFetch is where the row lies that is asked for next, and what is from row to row, in bytes.
+type rowFetch struct{ at, step operand.Mem }
 
 // gemmTile emits the loops for one number of rows. With few rows the steps of k take turns on several sets
 // of accumulators, so that the latency of the multiply-add does not bound them.
@@ -69,6 +73,9 @@ type gemmTile struct {
 	ahead  reg.GPVirtual
 
 	whole, left operand.Mem // steps of k that are done part by part, and those of them behind the part
+	rows        operand.Mem // that are still to be asked for
+	rest        operand.Mem // steps of the part that do not make a quad
+	fetch       [2]rowFetch // of the output and of the residual
 	sums        operand.Mem // room for the accumulators, and for what is before the first line of it
 }
 
@@ -154,7 +161,7 @@ func (t *gemmTile) store(v reg.VecPhysical, mask reg.Register, to operand.Mem) {
 func (t *gemmTile) start() {
 	c := t.c
 	clearSets(c, t.shape.isa, t.acc[1:])
-	t.fetchOut()
+	t.startFetch()
 	bias := t.gp("bias")
 	for v, first := range t.acc[0][0] {
 		c.VMOVUPS(operand.Mem{Base: bias, Disp: v * t.shape.isa.width}, first)
@@ -164,20 +171,47 @@ func (t *gemmTile) start() {
 	}
 }
 
-// fetchOut asks for the cache lines of the tile of out: when they are written, or read as the residual, they are there. Where rows do
-// not begin with a line, the panel before has the first one. A tile of few rows is over too soon.
-func (t *gemmTile) fetchOut() {
+// startFetch begins with the rows of the tile that fetchRows asks for.
+func (t *gemmTile) startFetch() {
 	if t.few() {
 		return
 	}
-	c, row, step := t.c, t.c.GP64(), t.gp("ldout")
-	c.MOVQ(t.out, row)
-	for range t.p {
-		for b := range t.shape.blocks {
-			c.PREFETCHT1(operand.Mem{Base: row, Disp: (b+1)*lane - 4})
-		}
-		c.LEAQ(operand.Mem{Base: row, Index: step, Scale: 4}, row)
+	c, step := t.c, t.gp("ldout")
+	c.SHLQ(operand.Imm(2), step)
+	for i := range t.fetch {
+		c.MOVQ(t.out, t.fetch[i].at)
+		c.MOVQ(step, t.fetch[i].step)
 	}
+	c.TESTQ(t.res, t.res)
+	c.JEQ(operand.LabelRef(t.label("fetch")))
+	step = t.gp("ldres")
+	c.SHLQ(operand.Imm(2), step)
+	c.MOVQ(t.res, t.fetch[1].at)
+	c.MOVQ(step, t.fetch[1].step)
+	c.Label(t.label("fetch"))
+	c.MOVQ(operand.U32(uint32(t.p)), t.rows)
+}
+
+// fetchRows asks for the cache lines of a row of the output, and of one of the residual, with each of the first quads: when they are
+// written and read they are there, and in between these are asked for one by one, the sums do not wait for room to ask. Where rows do not
+// begin with a line, the panel before has the first one. A tile of few rows is over too soon.
+func (t *gemmTile) fetchRows(at reg.GPVirtual) {
+	if t.few() {
+		return
+	}
+	c := t.c
+	c.CMPQ(t.rows, operand.Imm(0))
+	c.JEQ(operand.LabelRef(t.label("fetched")))
+	for _, row := range t.fetch {
+		c.MOVQ(row.at, at)
+		for b := range t.shape.blocks {
+			c.PREFETCHT1(operand.Mem{Base: at, Disp: (b+1)*lane - 4})
+		}
+		c.ADDQ(row.step, at)
+		c.MOVQ(at, row.at)
+	}
+	c.SUBQ(operand.Imm(1), t.rows)
+	c.Label(t.label("fetched"))
 }
 
 // partSteps is how many steps of k are summed up in the accumulators before these are added to what the parts before gave: a sum of
@@ -246,10 +280,13 @@ func (t *gemmTile) multiply() {
 	c.ANDQ(operand.Imm(3), k)
 	c.SHRQ(operand.Imm(2), quads)
 	c.JEQ(operand.LabelRef(t.label("ones")))
+	c.MOVQ(k, t.rest)
 	c.Label(t.label("quad"))
+	t.fetchRows(k)
 	steps(4)
 	c.SUBQ(operand.Imm(1), quads)
 	c.JNE(operand.LabelRef(t.label("quad")))
+	c.MOVQ(t.rest, k)
 	c.Label(t.label("ones"))
 	c.TESTQ(k, k)
 	c.JEQ(operand.LabelRef(t.label("sum")))
