@@ -14,6 +14,14 @@ type qconvArgs struct {
 	requant       *requantArgs
 	ahead         *int8
 	aheadStep     int
+	fetch         [2]fetch // of the output and of the residual
+}
+
+// fetch is where the assembly is in asking for what a tile needs: the next pixel, and how many are left. The last one is followed by
+// what need not be ours: no pointer.
+type fetch struct {
+	at   uintptr
+	left int
 }
 
 // Run computes a strip.
@@ -52,7 +60,7 @@ func (k QConvKernel) runInPlace(c *QConvCall) {
 	_ = c.In[c.reach(n)+15]
 	requant := c.Requant.args(n, k.Blocks)
 	_, _ = c.Start[16*k.Blocks-1], c.Weights[len(c.Steps)*256*k.Blocks-1]
-	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant, &c.Weights[0], 0}
+	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant, &c.Weights[0], 0, [2]fetch{}}
 	p, full := evenly(n, k.Pixels)
 	lines := len(c.Steps) * min(p, 4*k.Blocks) // that a tile can ask for
 	if len(c.Ahead) > 0 {

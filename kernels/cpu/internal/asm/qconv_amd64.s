@@ -209,7 +209,7 @@ DATA qconvConstants<>+20(SB)/4, $0x00030000
 GLOBL qconvConstants<>(SB), RODATA|NOPTR, $24
 
 // func qconv32VNNI(pixels int, tiles int, args *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, CMOV, MMX+
 TEXT ·qconv32VNNI(SB), NOSPLIT, $8-24
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x0000000b
@@ -2780,56 +2780,18 @@ p6:
 	PREFETCHT1 192(R11)
 
 p6tile:
-	CMPL       104(SI), $0x00
-	JEQ        p6bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R11
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p6bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p6bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R11
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p6bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x00000006, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x00000006, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z10
 	VMOVDQA32 Z10, Z12
@@ -2850,6 +2812,32 @@ p6bytes100:
 	MOVQ      64(CX), BP
 
 p6step:
+	CMPQ       80(CX), $0x00
+	JEQ        p6fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       32(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       32(R14), R13
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p6fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p6fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       56(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       56(R14), R13
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p6fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -3750,62 +3738,18 @@ p7:
 	PREFETCHT1 192(R11)
 
 p7tile:
-	CMPL       104(SI), $0x00
-	JEQ        p7bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R11
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p7bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p7bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R11
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p7bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x00000007, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x00000007, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z10
 	VMOVDQA32 Z10, Z12
@@ -3828,6 +3772,32 @@ p7bytes100:
 	MOVQ      64(CX), BP
 
 p7step:
+	CMPQ       80(CX), $0x00
+	JEQ        p7fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       32(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       32(R14), R13
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p7fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p7fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       56(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       56(R14), R13
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p7fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -4859,68 +4829,18 @@ p8:
 	PREFETCHT1 192(R11)
 
 p8tile:
-	CMPL       104(SI), $0x00
-	JEQ        p8bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R11
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p8bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p8bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R11
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p8bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x00000008, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x00000008, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z10
 	VMOVDQA32 Z10, Z12
@@ -4945,6 +4865,32 @@ p8bytes100:
 	MOVQ      64(CX), BP
 
 p8step:
+	CMPQ       80(CX), $0x00
+	JEQ        p8fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       32(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       32(R14), R13
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p8fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p8fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       56(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       56(R14), R13
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p8fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -6107,74 +6053,18 @@ p9:
 	PREFETCHT1 192(R11)
 
 p9tile:
-	CMPL       104(SI), $0x00
-	JEQ        p9bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R11
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p9bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p9bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R11
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p9bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x00000009, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x00000009, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z10
 	VMOVDQA32 Z10, Z12
@@ -6201,6 +6091,32 @@ p9bytes100:
 	MOVQ      64(CX), BP
 
 p9step:
+	CMPQ       80(CX), $0x00
+	JEQ        p9fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       32(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       32(R14), R13
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p9fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p9fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       56(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       56(R14), R13
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p9fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -7492,80 +7408,18 @@ p10:
 	PREFETCHT1 192(R11)
 
 p10tile:
-	CMPL       104(SI), $0x00
-	JEQ        p10bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R11
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p10bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p10bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R11
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p10bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x0000000a, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x0000000a, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z10
 	VMOVDQA32 Z10, Z12
@@ -7594,6 +7448,32 @@ p10bytes100:
 	MOVQ      64(CX), BP
 
 p10step:
+	CMPQ       80(CX), $0x00
+	JEQ        p10fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       32(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       32(R14), R13
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p10fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p10fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       56(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       56(R14), R13
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p10fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -9014,86 +8894,18 @@ p11:
 	PREFETCHT1 192(R11)
 
 p11tile:
-	CMPL       104(SI), $0x00
-	JEQ        p11bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R11
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p11bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p11bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R11
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 (R9)(R11*1)
-	ADDQ       R10, R9
-
-p11bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x0000000b, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x0000000b, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z10
 	VMOVDQA32 Z10, Z12
@@ -9124,6 +8936,32 @@ p11bytes100:
 	MOVQ      64(CX), BP
 
 p11step:
+	CMPQ       80(CX), $0x00
+	JEQ        p11fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       32(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       32(R14), R13
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p11fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p11fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       56(R14), R13
+	PREFETCHT0 (R13)
+	SUBQ       56(R14), R13
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p11fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -10655,7 +10493,7 @@ p11done:
 	RET
 
 // func qconv16VNNI(pixels int, tiles int, args *byte)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VNNI, CMOV, MMX+
 TEXT ·qconv16VNNI(SB), NOSPLIT, $8-24
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x0000000c
@@ -12807,48 +12645,18 @@ p7:
 	PREFETCHT1 64(R11)
 
 p7tile:
-	CMPL       104(SI), $0x00
-	JEQ        p7bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R9
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p7bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p7bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R9
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p7bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x00000007, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x00000007, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z6
 	VMOVDQA32 Z6, Z7
@@ -12864,6 +12672,26 @@ p7bytes100:
 	MOVQ      64(CX), BP
 
 p7step:
+	CMPQ       80(CX), $0x00
+	JEQ        p7fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p7fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p7fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p7fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -13460,52 +13288,18 @@ p8:
 	PREFETCHT1 64(R11)
 
 p8tile:
-	CMPL       104(SI), $0x00
-	JEQ        p8bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R9
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p8bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p8bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R9
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p8bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x00000008, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x00000008, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z6
 	VMOVDQA32 Z6, Z7
@@ -13522,6 +13316,26 @@ p8bytes100:
 	MOVQ      64(CX), BP
 
 p8step:
+	CMPQ       80(CX), $0x00
+	JEQ        p8fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p8fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p8fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p8fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -14187,56 +14001,18 @@ p9:
 	PREFETCHT1 64(R11)
 
 p9tile:
-	CMPL       104(SI), $0x00
-	JEQ        p9bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R9
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p9bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p9bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R9
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p9bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x00000009, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x00000009, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z6
 	VMOVDQA32 Z6, Z7
@@ -14254,6 +14030,26 @@ p9bytes100:
 	MOVQ      64(CX), BP
 
 p9step:
+	CMPQ       80(CX), $0x00
+	JEQ        p9fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p9fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p9fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p9fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -14988,60 +14784,18 @@ p10:
 	PREFETCHT1 64(R11)
 
 p10tile:
-	CMPL       104(SI), $0x00
-	JEQ        p10bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R9
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p10bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p10bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R9
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p10bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x0000000a, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x0000000a, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z6
 	VMOVDQA32 Z6, Z7
@@ -15060,6 +14814,26 @@ p10bytes100:
 	MOVQ      64(CX), BP
 
 p10step:
+	CMPQ       80(CX), $0x00
+	JEQ        p10fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p10fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p10fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p10fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -15863,64 +15637,18 @@ p11:
 	PREFETCHT1 64(R11)
 
 p11tile:
-	CMPL       104(SI), $0x00
-	JEQ        p11bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R9
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p11bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p11bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R9
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p11bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x0000000b, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x0000000b, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z6
 	VMOVDQA32 Z6, Z7
@@ -15940,6 +15668,26 @@ p11bytes100:
 	MOVQ      64(CX), BP
 
 p11step:
+	CMPQ       80(CX), $0x00
+	JEQ        p11fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p11fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p11fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p11fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0
@@ -16812,68 +16560,18 @@ p12:
 	PREFETCHT1 64(R11)
 
 p12tile:
-	CMPL       104(SI), $0x00
-	JEQ        p12bytes104
-	MOVQ       48(SI), R10
-	MOVQ       56(SI), R9
-	MOVQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p12bytes104:
-	CMPL       100(SI), $0x00
-	JEQ        p12bytes100
-	MOVQ       24(SI), R10
-	MOVQ       32(SI), R9
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R10, R9
-
-p12bytes100:
+	XORQ      R10, R10
+	MOVQ      $0x0000000c, R9
+	CMPL      100(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 80(CX)
+	MOVQ      DI, 72(CX)
+	XORQ      R10, R10
+	MOVQ      $0x0000000c, R9
+	CMPL      104(SI), $0x00
+	CMOVQEQ   R10, R9
+	MOVQ      R9, 96(CX)
+	MOVQ      R8, 88(CX)
 	MOVQ      40(CX), R9
 	VMOVDQU32 (R9), Z6
 	VMOVDQA32 Z6, Z7
@@ -16894,6 +16592,26 @@ p12bytes100:
 	MOVQ      64(CX), BP
 
 p12step:
+	CMPQ       80(CX), $0x00
+	JEQ        p12fetched72
+	MOVQ       72(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       24(R14), R13
+	MOVQ       R13, 72(CX)
+	SUBQ       $0x01, 80(CX)
+
+p12fetched72:
+	CMPQ       96(CX), $0x00
+	JEQ        p12fetched88
+	MOVQ       88(CX), R13
+	PREFETCHT0 (R13)
+	MOVQ       48(CX), R14
+	ADDQ       48(R14), R13
+	MOVQ       R13, 88(CX)
+	SUBQ       $0x01, 96(CX)
+
+p12fetched88:
 	MOVLQSX      (R10), R13
 	ADDQ         R9, R13
 	VMOVDQU32    (R12), Z0

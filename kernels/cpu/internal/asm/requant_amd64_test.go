@@ -26,6 +26,7 @@ func TestArgumentOffsets(t *testing.T) {
 		{"qRequant", unsafe.Offsetof(q.requant), 48},
 		{"qAhead", unsafe.Offsetof(q.ahead), 56},
 		{"qAheadStep", unsafe.Offsetof(q.aheadStep), 64},
+		{"qFetch", unsafe.Offsetof(q.fetch), 72},
 		{"tIn", unsafe.Offsetof(tile.in), 0},
 		{"tQuads", unsafe.Offsetof(tile.quads), 8},
 		{"tWeights", unsafe.Offsetof(tile.weights), 16},

@@ -11,6 +11,7 @@ import (
 // Byte offsets of the fields of asm.qconvArgs and asm.requantArgs; asm's tests compare them with the structs.
 const (
 	qIn, qPixels, qSteps, qNumSteps, qWeights, qStart, qRequant, qAhead, qAheadStep = 0, 8, 16, 24, 32, 40, 48, 56, 64
+	qFetch                                                                          = 72 // for the output and the residual each where and how many
 
 	rScale, rBias, rOut, rOutPixel, rOutBlock     = 0, 8, 16, 24, 32
 	rRes, rResPixel, rResBlock                    = 40, 48, 56
@@ -88,8 +89,9 @@ func (k *qconvTile) emit() {
 
 	c.Label(k.label("tile"))
 	if k.lookAhead() {
-		k.fetchFloats(requant, res, rResFloat, rResPixel, rResBlock)
-		k.fetchFloats(requant, out, rStoreFloat, rOutPixel, rOutBlock)
+		for i, at := range []reg.GPVirtual{out, res} {
+			k.startFetch(&floatTensors[i], requant, at)
+		}
 	}
 	k.reduce()
 	e := requantTile{c: c, isa: avx512, args: requant, acc: k.acc, out: out, res: res, label: k.label, spare: zmm[:4*blocks+2], math: k.math}
@@ -114,23 +116,45 @@ func (k *qconvTile) fetchConstants(requant reg.GPVirtual) {
 	}
 }
 
-// fetchFloats asks for the lines of a tile's residual or output, where that is float32: four times what bytes are, and too much
-// for the L1 cache to keep.
-func (k *qconvTile) fetchFloats(requant, at reg.GPVirtual, float, pixel, block int) {
-	c := k.c
-	bytes := k.label(fmt.Sprintf("bytes%d", float))
-	c.CMPL(operand.Mem{Base: requant, Disp: float}, operand.Imm(0))
-	c.JEQ(operand.LabelRef(bytes))
-	row, between, next := c.GP64().(reg.GPVirtual), loadField(c, requant, pixel), loadField(c, requant, block)
-	c.MOVQ(at, row)
-	for range k.p {
-		c.PREFETCHT0(operand.Mem{Base: row})
-		if k.shape.blocks > 1 {
-			c.PREFETCHT0(operand.Mem{Base: row, Index: next, Scale: 1})
-		}
-		c.ADDQ(between, row)
+// floatTensor is what may be float32 of what the epilogue reads and writes: the offsets of its state in the arguments, of whether it is,
+// and of the distances of pixels and blocks.
+type floatTensor struct{ at, left, float, pixel, block int }
+
+var floatTensors = [2]floatTensor{
+	{qFetch, qFetch + 8, rStoreFloat, rOutPixel, rOutBlock},
+	{qFetch + 16, qFetch + 24, rResFloat, rResPixel, rResBlock},
+}
+
+// startFetch begins with the pixels of a tile that fetchPixel asks for: none where the tensor is of bytes.
+func (k *qconvTile) startFetch(f *floatTensor, requant, at reg.GPVirtual) {
+	c, left, none := k.c, k.c.GP64(), k.c.GP64()
+	c.XORQ(none, none)
+	c.MOVQ(operand.U32(uint32(k.p)), left)
+	c.CMPL(operand.Mem{Base: requant, Disp: f.float}, operand.Imm(0))
+	c.CMOVQEQ(none, left)
+	c.MOVQ(left, operand.Mem{Base: k.args, Disp: f.left})
+	c.MOVQ(at, operand.Mem{Base: k.args, Disp: f.at})
+}
+
+// fetchPixel asks for the lines of a tile's next pixel in a tensor that is float32: four times what bytes are, and too much for the L1
+// cache to keep. With each step one is asked for, so that the sums do not wait for room to ask; at and of are overwritten.
+func (k *qconvTile) fetchPixel(f *floatTensor, at, of reg.GPVirtual) {
+	c, fetched := k.c, k.label(fmt.Sprintf("fetched%d", f.at))
+	left, next := operand.Mem{Base: k.args, Disp: f.left}, operand.Mem{Base: k.args, Disp: f.at}
+	c.CMPQ(left, operand.Imm(0))
+	c.JEQ(operand.LabelRef(fetched))
+	c.MOVQ(next, at)
+	c.PREFETCHT0(operand.Mem{Base: at})
+	c.MOVQ(operand.Mem{Base: k.args, Disp: qRequant}, of)
+	if k.shape.blocks > 1 {
+		c.ADDQ(operand.Mem{Base: of, Disp: f.block}, at)
+		c.PREFETCHT0(operand.Mem{Base: at})
+		c.SUBQ(operand.Mem{Base: of, Disp: f.block}, at)
 	}
-	c.Label(bytes)
+	c.ADDQ(operand.Mem{Base: of, Disp: f.pixel}, at)
+	c.MOVQ(at, next)
+	c.SUBQ(operand.Imm(1), left)
+	c.Label(fetched)
 }
 
 // reduce starts the accumulators and runs over the steps: the weights of a step stay in registers while
@@ -150,6 +174,11 @@ func (k *qconvTile) reduce() {
 	aheadStep := loadField(c, k.args, qAheadStep)
 
 	c.Label(k.label("step"))
+	if k.lookAhead() {
+		for i := range floatTensors {
+			k.fetchPixel(&floatTensors[i], at, window[0])
+		}
+	}
 	c.MOVLQSX(operand.Mem{Base: step}, at)
 	c.ADDQ(in, at)
 	for q := range 4 {
