@@ -65,7 +65,7 @@ func (b *Backend) Alloc(n int) (kernels.Mem, error) {
 	if err != nil {
 		return kernels.Mem{}, fmt.Errorf("allocate %d bytes: %w", n, err)
 	}
-	b.memory.take(int64(n))
+	b.memory.take(int64(cap(data)))
 	return kernels.Mem{Host: data}, nil
 }
 
@@ -75,7 +75,7 @@ const checkedBytes = 1 << 20
 // Free gives memory from Alloc back.
 func (b *Backend) Free(m kernels.Mem) {
 	if len(m.Host) > 0 {
-		b.memory.take(-int64(len(m.Host)))
+		b.memory.take(-int64(cap(m.Host)))
 		release(m.Host)
 	}
 }

@@ -25,3 +25,18 @@ func inHugePages(v unsafe.Pointer, n int) {
 	_, _, _ = unix.Syscall(unix.SYS_MADVISE, first, end-first, unix.MADV_HUGEPAGE)
 	_, _, _ = unix.Syscall(unix.SYS_MADVISE, first, end-first, unix.MADV_COLLAPSE)
 }
+
+// Pages returns the bytes to map for n of which huge pages are to be asked: whole ones, unless half of one would be in vain.
+func Pages(n int) int {
+	if n < hugePage/2 {
+		return n
+	}
+	return (n + hugePage - 1) &^ (hugePage - 1)
+}
+
+// InHugePages asks for huge pages for memory that was just mapped, of so many bytes as [Pages] says.
+func InHugePages(b []byte) {
+	if len(b) >= hugePage {
+		_ = unix.Madvise(b, unix.MADV_HUGEPAGE) // what is refused is in small pages
+	}
+}
