@@ -13,7 +13,7 @@ import (
 const (
 	blockKeys   = 256     // keys of a block, of heads that are not large
 	blockFloats = 1 << 16 // most elements of a block's keys and values
-	tileStrips  = 4       // strips of the product's rows in a tile
+	tileStrips  = 5       // strips of the product's rows in a tile
 	unitRows    = 512     // most rows that a unit's keys are packed for
 	fewRows     = 8       // most rows of a group of heads that are computed without packing
 )
