@@ -52,7 +52,7 @@ func TestReduceSpares(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for file, want := range map[string]string{"small.onnx": "holds mine.txt", "model.onnx": "is the model itself", "none/small.onnx": "no such file"} {
+	for file, want := range map[string]string{"small.onnx": "holds mine.txt", "model.onnx": "is the file that is read", "none/small.onnx": "no such file"} {
 		_, errs := command(t, exitFailure, "debug", "reduce", model, "-q", "-o", filepath.Join(dir, file), "--check", "false")
 		if !strings.Contains(errs, want) {
 			t.Errorf("-o %s: want %q in\n%s", file, want, errs)

@@ -134,14 +134,11 @@ func (o *reduceFlags) checkReduce() error {
 	return o.modelFlags.check()
 }
 
-// spares returns an error where the result has no folder to lie in, or would take the place of the model, or of anything else that is
-// no earlier result: before the search, not after it.
-func (o *reduceFlags) spares(path string) error {
+// spares returns an error where the result has no folder to lie in, or its data would take the place of what is no earlier result:
+// before the search, not after it.
+func (o *reduceFlags) spares() error {
 	if _, err := os.Stat(filepath.Dir(o.file)); err != nil {
 		return err
-	}
-	if sameFile(path, o.file) {
-		return fmt.Errorf("-o %s is the model itself, which would be lost", o.file)
 	}
 	return replaceable(o.file + ".data")
 }
@@ -151,7 +148,7 @@ func (o *reduceFlags) reduce(ctx context.Context, stdout, stderr io.Writer, path
 	if err := o.checkReduce(); err != nil {
 		return err
 	}
-	if err := o.spares(path); err != nil {
+	if err := o.spares(); err != nil {
 		return err
 	}
 	whole, err := o.read(path)
