@@ -221,7 +221,7 @@ func TestRecogniseAttention(t *testing.T) {
 
 // made reports whether a recognised attention reads what l computes: its mask, its queries by a factor, or its keys.
 func made(l *graph.Layer) bool {
-	for _, suffix := range []string{"_sum", "_expanded", "_queries", "_turned"} {
+	for _, suffix := range []string{"_sum", "_expanded", "_queries", "_turned", "_times"} {
 		if strings.HasSuffix(l.Name, suffix) {
 			return true
 		}
@@ -258,6 +258,26 @@ func TestRecogniseAttentionReports(t *testing.T) {
 			return n.output(a.plain(func(s *graph.Tensor) *graph.Tensor {
 				return a.op("Mul_2", elementwise.Mul, a.op("Add", elementwise.Add, s, n.input("mask", 1, 1, 6, 6)), n.scalar(2))
 			}))
+		}},
+		{"causal-mask-is-scaled", func(n *net) *graph.Network {
+			a := attnNet{n}
+			s := a.op("Sub", elementwise.Sub, a.matmul(a.q(), a.k()), a.triangle(0, float32(math.Inf(1))))
+			return n.output(a.joined(a.matmul(a.softmax(a.scaled(s)), a.v())))
+		}},
+		{"selected-mask-is-scaled", func(n *net) *graph.Network {
+			a := attnNet{n}
+			s := a.where(a.causal(), a.matmul(a.q(), a.k()), n.scalar(-3e38))
+			return n.output(a.joined(a.matmul(a.softmax(a.scaled(s)), a.v())))
+		}},
+		{"windows", func(n *net) *graph.Network { // of 2 items with 4 heads of 3 windows with 6 places each
+			a := attnNet{n}
+			cut := func(name string, perm ...int) *graph.Tensor {
+				return n.transpose("Transpose", n.reshape("Reshape", n.input(name, 2, 18, 32), 2, 3, 6, 4, 8), perm...)
+			}
+			s := a.scaled(a.matmul(cut("q", 0, 3, 1, 2, 4), cut("k", 0, 3, 1, 4, 2)))
+			s = a.op("Add", elementwise.Add, s, n.input("mask", 2, 1, 3, 1, 6))
+			y := a.matmul(a.softmax(s), cut("v", 0, 3, 1, 2, 4))
+			return n.output(n.reshape("Reshape", n.transpose("Transpose", y, 0, 2, 3, 1, 4), 2, 18, 32))
 		}},
 		{"positions-by-rows-and-columns", func(n *net) *graph.Network {
 			a := attnNet{n}

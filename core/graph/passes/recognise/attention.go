@@ -84,7 +84,7 @@ func recogniseAttention(r *pass.Rewrite, l *graph.Layer) bool {
 		return c.Miss(pass.WrongAttribute, "the scores are reshaped before the softmax, by %s", a.reshaped.Name)
 	case !a.scalesRows():
 		return c.Miss(pass.WrongAttribute, "the scores are scaled row by row in another shape, by %s", a.factors[0].Name)
-	case rank != 3 && rank != 4 || rank != len(a.product.Inputs[0].Dims) || !sameRanks(a.scores) || !sameRanks(a.product):
+	case rank < 3 || rank != len(a.product.Inputs[0].Dims) || !sameRanks(a.scores) || !sameRanks(a.product):
 		return c.Miss(pass.WrongShape, "the scores have %d dims", rank)
 	case !match.IsFloat(a.scores.Outputs[0]) || a.scores.Outputs[0].Type != a.product.Outputs[0].Type:
 		return c.Miss(pass.WrongType, "the scores are %s, the result is %s", a.scores.Outputs[0].Type, a.product.Outputs[0].Type)
@@ -162,14 +162,16 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 		}
 	case elementwise.Add:
 		for i := range 2 {
-			if found := a.masked(l, args[i], mask{t: args[1-i]}); found != nil {
+			if found := a.masked(l, args[i], mask{t: args[1-i]}, 1); found != nil {
 				return found
 			}
 		}
+	case elementwise.Sub:
+		return a.masked(l, args[0], mask{t: args[1]}, -1)
 	case elementwise.Select:
 		for i := range 2 {
 			if fill, ok := match.Scalar(args[2-i]); ok {
-				if found := a.masked(l, args[1+i], mask{t: args[0], fill: fill, selects: true, negated: i == 1}); found != nil {
+				if found := a.masked(l, args[1+i], mask{t: args[0], fill: fill, selects: true, negated: i == 1}, 1); found != nil {
 					return found
 				}
 			}
@@ -188,13 +190,16 @@ func (a *attention) through(l *graph.Layer, x *graph.Tensor, note func()) *graph
 	return found
 }
 
-// masked is through for a mask, to which the scores do not broadcast.
-func (a *attention) masked(l *graph.Layer, x *graph.Tensor, m mask) *graph.Layer {
+// masked is through for a mask, to which the scores do not broadcast, times a factor.
+func (a *attention) masked(l *graph.Layer, x *graph.Tensor, m mask, factor float64) *graph.Layer {
 	if !symbolic.Equal(x.Dims, l.Outputs[0].Dims) {
 		return nil
 	}
 	m.dims = x.Dims
 	return a.through(l, x, func() {
+		if factor != 1 {
+			m = a.multiplied(m, factor)
+		}
 		if a.masks = append(a.masks, m); a.sinks != nil {
 			a.fault = "scores are masked with their sinks"
 		}
@@ -206,14 +211,15 @@ func (a *attention) multiply(factor float64) {
 	switch {
 	case a.sinks != nil:
 		a.fault = "scores are scaled with their sinks"
-	case len(a.masks) > 0:
-		a.fault = "the masked scores are scaled"
-	case a.squashed && a.softcap == 0 && factor > 0:
+	case a.squashed && a.softcap == 0 && factor > 0 && len(a.masks) == 0:
 		a.softcap, a.scale = factor, a.scale*factor
 	case a.squashed:
 		a.fault = "the scores are scaled after a tanh"
 	default:
 		a.scale *= factor
+		for i := range a.masks {
+			a.masks[i] = a.multiplied(a.masks[i], factor)
+		}
 	}
 }
 

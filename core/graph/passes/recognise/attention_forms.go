@@ -17,7 +17,10 @@ type operands struct {
 
 // operands chooses forms of queries, keys, values and result, the best first.
 func (a *attention) operands() (operands, bool) {
-	lead := []role{batchRole, headRole}[:len(a.scores.Outputs[0].Dims)-2]
+	lead := []role{batchRole, headRole}
+	if n := len(a.scores.Outputs[0].Dims) - 2; n != len(lead) {
+		lead = slices.Repeat(lead[:1], n) // any of them may be heads
+	}
 	roles := func(r ...role) []role { return append(slices.Clone(lead), r...) }
 	scaled := a.queries()
 	if scaled == nil {

@@ -99,6 +99,31 @@ func (a *attention) added() []mask {
 	return masks
 }
 
+// multiplied returns the mask of scores that are multiplied once they are masked.
+func (a *attention) multiplied(m mask, factor float64) mask {
+	if m.selects {
+		m.fill *= factor
+	} else {
+		m.t = a.times(m.t, factor)
+	}
+	return m
+}
+
+// times returns t multiplied by a factor, a constant where t is one.
+func (a *attention) times(t *graph.Tensor, factor float64) *graph.Tensor {
+	name, k := t.Name+"_times", a.number("factor", t.Type, factor)
+	mul, attrs := match.Ops().Named("Mul"), graph.Elementwise{Program: elementwise.Binary(elementwise.Mul)}
+	if x, ok := t.Const(); ok {
+		by, _ := k.Const()
+		y := numeric.NewValue(t.Type, x.Dims...)
+		l := &graph.Layer{Name: name, Op: mul, Attrs: attrs, Inputs: []*graph.Tensor{t, k}, Outputs: []*graph.Tensor{{Name: name, Type: t.Type, Dims: t.Dims}}}
+		if l.Eval([]numeric.Value{x, by}, []numeric.Value{y}) == nil {
+			return a.draft.constant(name, y)
+		}
+	}
+	return a.draft.layer(name, mul, attrs, t, k)
+}
+
 // number returns a constant of one element.
 func (a *attention) number(name string, t numeric.DataType, v float64) *graph.Tensor {
 	x := numeric.NewValue(t)
