@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
@@ -83,6 +84,8 @@ func hintOn(err error) string {
 		return "--baseline names one: an engine, a model or a recording"
 	case errors.Is(err, recording.ErrNotRecording):
 		return "trtui record makes recordings, and so does the key w in the workbench"
+	case exchange.IsUnknown(err):
+		return "trtui inspect engine shows the layers of a model or of an engine that was built here"
 	case errors.As(err, new(*sessions.TacticError)):
 		return "trtui inspect tactics says why"
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/stages"
@@ -22,7 +23,9 @@ import (
 // TestHints: the errors of sessions, which state facts, get the flag or command that helps.
 func TestHints(t *testing.T) {
 	open := &graph.Tensor{Name: "x", Type: numeric.F32, Dims: []symbolic.Dim{symbolic.Symbol("n"), symbolic.Const(3), symbolic.Symbol("h")}}
+	_, noLayers := exchange.OpenEngine([]exchange.File{{Path: "model.onnx", Data: []byte("model")}})
 	for want, err := range map[string]error{
+		"trtui inspect engine":  noLayers,
 		"--shapes x:1x3x":       &model.UnboundShapes{Inputs: []*graph.Tensor{open}},
 		"--random-items 16 ":    &dataset.TooManyItems{Items: 32, Fit: 16},
 		"--label-offset":        &stages.LabelError{},
