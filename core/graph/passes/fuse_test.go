@@ -5,9 +5,11 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/pass/match"
 	"github.com/trtui/trtui/core/graph/passes/fuse"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 func TestFuseEpilogue(t *testing.T) {
@@ -75,6 +77,18 @@ func TestFusePointwise(t *testing.T) {
 		{"two-consumers", func(n *net) *graph.Network {
 			a := n.relu("Relu", n.input("x", 2, 3))
 			return n.output(n.elt("Exp", elementwise.Exp, nil, a), n.elt("Neg", elementwise.Neg, nil, a))
+		}},
+		{"integers", func(n *net) *graph.Network { // a bucket of distances: values wrap around to their own type, and one is bool
+			x, y := n.AddInput("x", numeric.I8, symbolic.Shape(4, 1)...), n.AddInput("y", numeric.I8, symbolic.Shape(1, 5)...)
+			four := n.AddConst("four", numeric.Values(numeric.I8, []int8{4}))
+			d := n.binary("Mul", elementwise.Mul, n.binary("Sub", elementwise.Sub, x, y), four)
+			near := n.binary("Less", elementwise.Less, d, n.AddConst("near", numeric.Values(numeric.I8, []int8{9})))
+			return n.output(n.elt("Where", elementwise.Select, nil, near, n.elt("Neg", elementwise.Neg, nil, d), four))
+		}},
+		{"extents", func(n *net) *graph.Network { // integers that extents are made of are known
+			dims := n.add("Shape", graph.ShapeOf, graph.ShapeAttrs{End: 1}, n.AddInput("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(2)))
+			two := n.ints(2)
+			return n.output(n.binary("Mul", elementwise.Mul, n.binary("Add", elementwise.Add, dims, two), two))
 		}},
 	})
 	testPass(t, fuse.Pointwise, []passCase{

@@ -35,6 +35,22 @@ func PointwiseOf(l *graph.Layer) (Pointwise, bool) {
 	return Distinct(p, l.Inputs), true
 }
 
+// IntegersOf returns l's program where l is an element-wise layer over integers and truth values.
+func IntegersOf(l *graph.Layer) (Pointwise, bool) {
+	e, ok := l.Attrs.(graph.Elementwise)
+	if !ok || l.Epilogue.Args > 0 || len(l.Outputs) != 1 || len(l.Inputs) == 0 {
+		return Pointwise{}, false
+	}
+	integers := false
+	for _, t := range slices.Concat(l.Inputs, l.Outputs) {
+		if t == nil || t.Range.IsSet() || !t.Type.IsInteger() && t.Type != numeric.Bool {
+			return Pointwise{}, false
+		}
+		integers = integers || t.Type.IsInteger()
+	}
+	return Distinct(e.Program, l.Inputs), integers
+}
+
 // Distinct returns the program over its inputs with each tensor as one argument only.
 func Distinct(p elementwise.Program, inputs []*graph.Tensor) Pointwise {
 	var list []*graph.Tensor

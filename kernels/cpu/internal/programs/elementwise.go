@@ -65,7 +65,8 @@ func prepareInstr(in elementwise.Instr) vectorInstr {
 		return v
 	}
 	switch in.Op {
-	case elementwise.Const, elementwise.Pow, elementwise.PRelu, elementwise.Elu, elementwise.Selu, elementwise.Select:
+	case elementwise.Const, elementwise.Pow, elementwise.PRelu, elementwise.Elu, elementwise.Selu, elementwise.Softplus, elementwise.Softsign,
+		elementwise.Sign, elementwise.And, elementwise.Or, elementwise.Xor, elementwise.Not, elementwise.Select:
 		v.form = composedForm
 	}
 	return v
@@ -86,7 +87,10 @@ func (v *vectorInstr) broadcasts(operand int) bool {
 	return false
 }
 
-// run computes the instruction; dst may be any operand, room is as long.
+// rooms is how many strips of room an instruction has.
+const rooms = 2
+
+// run computes the instruction; dst may be any operand, room is rooms times as long as a strip.
 func (v *vectorInstr) run(k *asm.VecKernel, dst, x, y, z, room []float32) {
 	switch v.form {
 	case unaryForm:
@@ -106,10 +110,12 @@ func (v *vectorInstr) run(k *asm.VecKernel, dst, x, y, z, room []float32) {
 var (
 	infinity  = float32(math.Inf(1))
 	zero, one = []float32{0}, []float32{1}
+	aboveOne  = math.Nextafter32(1, 2)
 )
 
 // composed computes operations that are several functions on vectors.
 func (v *vectorInstr) composed(k *asm.VecKernel, dst, x, y, z, room []float32) {
+	room, more := room[:len(dst)], room[len(room)/rooms:][:len(dst)]
 	switch v.in.Op {
 	case elementwise.Const:
 		dst[0] = v.a
@@ -135,6 +141,35 @@ func (v *vectorInstr) composed(k *asm.VecKernel, dst, x, y, z, room []float32) {
 		if v.in.Op == elementwise.Selu {
 			k.Unary(asm.Affine, dst, dst, v.b, 0)
 		}
+	case elementwise.Softplus: // max(x, 0) + log(1+t) of t = exp(-|x|); log(u)*t/(u-1) with u = 1+t has the digits that u loses
+		k.Unary(asm.Abs, room, x, 0, 0)
+		k.Unary(asm.Neg, room, room, 0, 0)
+		k.Unary(asm.Exp, room, room, 0, 0)
+		k.Unary(asm.Clamp, dst, x, 0, infinity)
+		k.Unary(asm.Affine, more, room, 1, 1)
+		k.Unary(asm.Clamp, more, more, aboveOne, infinity)
+		k.Unary(asm.Affine, more, more, 1, -1)
+		k.Binary(asm.Div, room, room, more)
+		k.Unary(asm.Affine, more, more, 1, 1)
+		k.Unary(asm.Log, more, more, 0, 0)
+		k.Binary(asm.Mul, room, room, more)
+		k.Binary(asm.Add, dst, dst, room)
+	case elementwise.Softsign:
+		k.Unary(asm.Abs, room, x, 0, 0)
+		k.Unary(asm.Affine, room, room, 1, 1)
+		k.Binary(asm.Div, dst, x, room)
+	case elementwise.Sign: // zeros and what is no number stay
+		k.Binary(asm.Less, room, zero, x)
+		k.Binary(asm.Less, more, x, zero)
+		k.Binary(asm.Sub, room, room, more)
+		k.Select(dst, room, room, x)
+	case elementwise.Not:
+		k.Binary(asm.Equal, dst, x, zero)
+	case elementwise.And, elementwise.Or, elementwise.Xor: // of what is not
+		k.Binary(asm.Equal, room, x, zero)
+		k.Binary(asm.Equal, dst, y, zero)
+		k.Binary(map[elementwise.Op]asm.BinaryOp{elementwise.And: asm.Max, elementwise.Or: asm.Min, elementwise.Xor: asm.Equal}[v.in.Op], dst, dst, room)
+		k.Binary(asm.Equal, dst, dst, zero)
 	}
 }
 

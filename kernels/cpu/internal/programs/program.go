@@ -25,7 +25,7 @@ type Program struct {
 	code    []vectorInstr
 	vector  asm.VecKernel
 	slots   []int // the buffer of each value; -1 for one that is used where it lies
-	buffers int   // the first is room for instructions
+	buffers int   // the first are rooms for instructions
 	pads    bool  // lanes behind the last channel are cleared, as the program may not keep them finite
 	batches int
 	length  int      // elements of a batch, or of all if the output is dense
@@ -198,10 +198,10 @@ func (r *Program) allocate() {
 	}, func(a int) bool { return r.args[a].direct() })
 	for v := range r.slots {
 		if r.slots[v] >= 0 {
-			r.slots[v]++
+			r.slots[v] += rooms
 		}
 	}
-	r.buffers++ // the first is room for instructions
+	r.buffers += rooms
 }
 
 // allocate gives the arguments that are not direct and the results of the instructions, which read the values that reads says, a
@@ -404,7 +404,7 @@ func (r *Program) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, o
 		case 1:
 			x = vals[ins.Arg[0]]
 		}
-		r.code[i].run(&r.vector, vals[v], x, y, z, s.room[:size])
+		r.code[i].run(&r.vector, vals[v], x, y, z, s.room[:rooms*strip])
 	}
 	result := vals[p.Result()]
 	if (r.codec.Kind != numeric.F32 || len(p.Code) == 0) && !r.converts() {
