@@ -20,11 +20,17 @@ const pgFolder = "../sessions/dataset/testdata/polygraphy/"
 // changedResults writes Polygraphy's outputs with one element of y moved.
 func changedResults(t *testing.T, by float32) string {
 	t.Helper()
+	return otherResults(t, func(list []map[string]numeric.Value) { list[1]["y"].F32()[2] += by })
+}
+
+// otherResults writes Polygraphy's outputs as change leaves them, an iteration each.
+func otherResults(t *testing.T, change func(iterations []map[string]numeric.Value)) string {
+	t.Helper()
 	results, err := dataset.ReadResults(pgFolder + "outputs.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	results[0].Iterations[1]["y"].F32()[2] += by
+	change(results[0].Iterations)
 	path := filepath.Join(t.TempDir(), "changed.json")
 	f, err := os.Create(path)
 	if err != nil {
@@ -39,6 +45,11 @@ func changedResults(t *testing.T, by float32) string {
 
 func TestLoadOutputs(t *testing.T) {
 	changed := changedResults(t, 0.01)
+	short := otherResults(t, func(list []map[string]numeric.Value) {
+		for _, one := range list {
+			delete(one, "k")
+		}
+	})
 	for _, c := range []struct {
 		code int
 		args string
@@ -55,6 +66,7 @@ func TestLoadOutputs(t *testing.T) {
 		{exitNo, "--atol 1e-3 --rtol 1e-3 --check-error-stat max --load-outputs " + changed, "FAILED: max |a - b| 0.01"},
 		{exitFailure, "--load-outputs " + pgFolder + "inputs.json", "neither a .npz archive nor results that Polygraphy saved"},
 		{exitFailure, "--items 1 --load-outputs " + pgFolder + "outputs.json", "(outputs saved in " + pgFolder + "outputs.json): shapes [1 3] and [2 3] differ"},
+		{exitFailure, "--load-outputs " + short, "(outputs saved in " + short + "): it has no output k"},
 		{exitFailure, "--atol z:1", "it has y, k"},
 		{exitFailure, "--atol y:x", "want a number of 0 or more"},
 		{exitFailure, "--rtol y:1,y:2", "given for that output already"},

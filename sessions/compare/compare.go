@@ -48,7 +48,7 @@ func compareBatch(ctx context.Context, b Batch, runs []*Contestant, pairs []*pai
 		one.now, one.batch = report.Progress{Phase: "running on " + one.name, Done: b.first, Total: b.items}, b
 		progress(one.now)
 		if err := one.run(ctx, in, c.PerLayer); err != nil {
-			return fmt.Errorf("%s: %w", one.name, err)
+			return fmt.Errorf("%s: %w", one.said(), err)
 		}
 	}
 	if err := save(b, in, runs, c); err != nil {

@@ -74,7 +74,7 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 		}
 		d.between(p.how, [2]numeric.DataType{a.stored, b.stored}, a.value.Type.IsFloat(), nil, explained)
 		if err := d.add(batch.first, batch.Axis(a.tensor.Dims), a.value, b.value, ref); err != nil {
-			return fmt.Errorf("tensor %s of %s and %s: %w", name, p.first.name, p.second.name, err)
+			return fmt.Errorf("tensor %s of %s and %s: %w", name, p.first.said(), p.second.said(), err)
 		}
 	}
 	return nil
