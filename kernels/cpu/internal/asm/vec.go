@@ -4,7 +4,7 @@ import "math"
 
 // UnaryOp is an element-wise function of one operand. a and b are its parameters, where it has any.
 //
-// Exp, Log, Tanh, Erf, Sigmoid and what is like them differ between implementations, within the bounds
+// Exp, Log, Tanh, Erf, Sigmoid, Sin, Cos and what is like them differ between implementations, within the bounds
 // that the tests state; the others give the same bits everywhere. NaN stays NaN.
 type UnaryOp int
 
@@ -29,6 +29,8 @@ const (
 	LeakyReLU   // a*x for negative x, else x
 	Clamp       // min(max(x, a), b): ReLU and its like
 	Affine      // a*x + b, two roundings
+	Sin
+	Cos
 	numUnary
 )
 

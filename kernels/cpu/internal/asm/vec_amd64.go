@@ -29,6 +29,7 @@ var vecAVX512 = vecAssembly{
 		Exp: vecExpAVX512, Log: vecLogAVX512, Tanh: vecTanhAVX512, Erf: vecErfAVX512, Sigmoid: vecSigmoidAVX512,
 		SiLU: vecSiLUAVX512, GELU: vecGELUAVX512, GELUTanh: vecGELUTanhAVX512, HardSigmoid: vecHardSigmoidAVX512, HardSwish: vecHardSwishAVX512,
 		LeakyReLU: vecLeakyReLUAVX512, Clamp: vecClampAVX512, Affine: vecAffineAVX512,
+		Sin: vecSinAVX512, Cos: vecCosAVX512,
 	},
 	binary: [numBinary]func(dst, x, y *float32, n, xStep, yStep int){
 		Add: vecAddAVX512, Sub: vecSubAVX512, Mul: vecMulAVX512, Div: vecDivAVX512, Max: vecMaxAVX512, Min: vecMinAVX512,
@@ -45,6 +46,7 @@ var vecAVX2 = vecAssembly{
 		Exp: vecExpAVX2, Log: vecLogAVX2, Tanh: vecTanhAVX2, Erf: vecErfAVX2, Sigmoid: vecSigmoidAVX2,
 		SiLU: vecSiLUAVX2, GELU: vecGELUAVX2, GELUTanh: vecGELUTanhAVX2, HardSigmoid: vecHardSigmoidAVX2, HardSwish: vecHardSwishAVX2,
 		LeakyReLU: vecLeakyReLUAVX2, Clamp: vecClampAVX2, Affine: vecAffineAVX2,
+		Sin: vecSinAVX2, Cos: vecCosAVX2,
 	},
 	binary: [numBinary]func(dst, x, y *float32, n, xStep, yStep int){
 		Add: vecAddAVX2, Sub: vecSubAVX2, Mul: vecMulAVX2, Div: vecDivAVX2, Max: vecMaxAVX2, Min: vecMinAVX2,
@@ -78,9 +80,22 @@ func (v *vecAssembly) runUnary(op UnaryOp, dst, src []float32, a, b float32) {
 	dst = dst[:len(src)]
 	for len(src) > 0 {
 		n := min(vecCall, len(src))
-		f(&dst[0], &src[0], n, a, b)
+		if (op == Sin || op == Cos) && !v.turnsLittle(src[:n]) {
+			unaryGeneric(op, dst[:n], src[:n], a, b)
+		} else {
+			f(&dst[0], &src[0], n, a, b)
+		}
 		dst, src = dst[n:], src[n:]
 	}
+}
+
+// maxAngle is the largest angle whose part of a quarter turn the assembly finds.
+const maxAngle = 1e5
+
+// turnsLittle reports whether no angle is larger than that.
+func (v *vecAssembly) turnsLittle(angles []float32) bool {
+	low, high := v.runRange(angles)
+	return low >= -maxAngle && high <= maxAngle
 }
 
 // step returns the bytes by which an operand of n elements advances with each 16: none for a pattern of 16, a

@@ -281,16 +281,27 @@ DATA vecConstants<>+172(SB)/4, $0x40200000
 DATA vecConstants<>+176(SB)/4, $0x4b400000
 DATA vecConstants<>+180(SB)/4, $0xcb400000
 DATA vecConstants<>+184(SB)/4, $0x00030000
-DATA vecConstants<>+188(SB)/4, $0xff800000
-DATA vecConstants<>+192(SB)/4, $0x00800000
-DATA vecConstants<>+196(SB)/4, $0x41b80000
-DATA vecConstants<>+200(SB)/4, $0x4b000000
-DATA vecConstants<>+204(SB)/4, $0x3f400000
-DATA vecConstants<>+208(SB)/4, $0x7fc00000
-DATA vecConstants<>+212(SB)/4, $0x3f3504f3
-DATA vecConstants<>+216(SB)/4, $0x3d122279
-DATA vecConstants<>+220(SB)/4, $0x3f4c422a
-GLOBL vecConstants<>(SB), RODATA|NOPTR, $224
+DATA vecConstants<>+188(SB)/4, $0x3f22f983
+DATA vecConstants<>+192(SB)/4, $0x3fc90fdb
+DATA vecConstants<>+196(SB)/4, $0xb33bbd2e
+DATA vecConstants<>+200(SB)/4, $0xa6f72ced
+DATA vecConstants<>+204(SB)/4, $0xb94c9603
+DATA vecConstants<>+208(SB)/4, $0x3c08837e
+DATA vecConstants<>+212(SB)/4, $0xbe2aaaa2
+DATA vecConstants<>+216(SB)/4, $0x37ccf19d
+DATA vecConstants<>+220(SB)/4, $0xbab60611
+DATA vecConstants<>+224(SB)/4, $0x3d2aaaa5
+DATA vecConstants<>+228(SB)/4, $0x00000001
+DATA vecConstants<>+232(SB)/4, $0xff800000
+DATA vecConstants<>+236(SB)/4, $0x00800000
+DATA vecConstants<>+240(SB)/4, $0x41b80000
+DATA vecConstants<>+244(SB)/4, $0x4b000000
+DATA vecConstants<>+248(SB)/4, $0x3f400000
+DATA vecConstants<>+252(SB)/4, $0x7fc00000
+DATA vecConstants<>+256(SB)/4, $0x3f3504f3
+DATA vecConstants<>+260(SB)/4, $0x3d122279
+DATA vecConstants<>+264(SB)/4, $0x3f4c422a
+GLOBL vecConstants<>(SB), RODATA|NOPTR, $268
 
 // func vecNegAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512F, BMI2
@@ -1426,6 +1437,180 @@ done:
 	VZEROUPPER
 	RET
 
+// func vecSinAVX512(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·vecSinAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Z0
+	VBROADCASTSS b+28(FP), Z0
+	MOVL         DX, SI
+	ANDL         $0x0f, SI
+	MOVL         $0x0000ffff, BX
+	BZHIL        SI, BX, BX
+	KMOVW        BX, K1
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS           (CX), Z0
+	VMULPS.BCST       vecConstants<>+188(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST vecConstants<>+192(SB), Z1, Z0
+	VFNMADD231PS.BCST vecConstants<>+196(SB), Z1, Z0
+	VFNMADD231PS.BCST vecConstants<>+200(SB), Z1, Z0
+	VCVTPS2DQ         Z1, Z1
+	VPSLLD            $0x1f, Z1, Z2
+	VPSLLD            $0x1e, Z1, Z1
+	VMULPS            Z0, Z0, Z3
+	VBROADCASTSS      vecConstants<>+204(SB), Z4
+	VFMADD213PS.BCST  vecConstants<>+208(SB), Z3, Z4
+	VFMADD213PS.BCST  vecConstants<>+212(SB), Z3, Z4
+	VMULPS            Z3, Z4, Z4
+	VFMADD213PS       Z0, Z0, Z4
+	VBROADCASTSS      vecConstants<>+216(SB), Z0
+	VFMADD213PS.BCST  vecConstants<>+220(SB), Z3, Z0
+	VFMADD213PS.BCST  vecConstants<>+224(SB), Z3, Z0
+	VBROADCASTSS      vecConstants<>+8(SB), Z5
+	VFNMADD231PS.BCST vecConstants<>+48(SB), Z3, Z5
+	VMULPS            Z3, Z3, Z3
+	VFMADD213PS       Z5, Z3, Z0
+	VPMOVD2M          Z2, K2
+	VMOVAPS           Z0, K2, Z4
+	VPANDD.BCST       vecConstants<>+0(SB), Z1, Z1
+	VPXORD            Z1, Z4, Z4
+	VMOVUPS           Z4, (AX)
+	ADDQ              $0x40, CX
+	ADDQ              $0x40, AX
+	SUBQ              $0x10, DX
+	JGE               loop
+
+tail:
+	ADDQ              $0x10, DX
+	JE                done
+	VMOVUPS.Z         (CX), K1, Z0
+	VMULPS.BCST       vecConstants<>+188(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST vecConstants<>+192(SB), Z1, Z0
+	VFNMADD231PS.BCST vecConstants<>+196(SB), Z1, Z0
+	VFNMADD231PS.BCST vecConstants<>+200(SB), Z1, Z0
+	VCVTPS2DQ         Z1, Z1
+	VPSLLD            $0x1f, Z1, Z2
+	VPSLLD            $0x1e, Z1, Z1
+	VMULPS            Z0, Z0, Z3
+	VBROADCASTSS      vecConstants<>+204(SB), Z4
+	VFMADD213PS.BCST  vecConstants<>+208(SB), Z3, Z4
+	VFMADD213PS.BCST  vecConstants<>+212(SB), Z3, Z4
+	VMULPS            Z3, Z4, Z4
+	VFMADD213PS       Z0, Z0, Z4
+	VBROADCASTSS      vecConstants<>+216(SB), Z0
+	VFMADD213PS.BCST  vecConstants<>+220(SB), Z3, Z0
+	VFMADD213PS.BCST  vecConstants<>+224(SB), Z3, Z0
+	VBROADCASTSS      vecConstants<>+8(SB), Z5
+	VFNMADD231PS.BCST vecConstants<>+48(SB), Z3, Z5
+	VMULPS            Z3, Z3, Z3
+	VFMADD213PS       Z5, Z3, Z0
+	VPMOVD2M          Z2, K2
+	VMOVAPS           Z0, K2, Z4
+	VPANDD.BCST       vecConstants<>+0(SB), Z1, Z1
+	VPXORD            Z1, Z4, Z4
+	VMOVUPS           Z4, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecCosAVX512(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·vecCosAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Z0
+	VBROADCASTSS b+28(FP), Z0
+	MOVL         DX, SI
+	ANDL         $0x0f, SI
+	MOVL         $0x0000ffff, BX
+	BZHIL        SI, BX, BX
+	KMOVW        BX, K1
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS           (CX), Z0
+	VMULPS.BCST       vecConstants<>+188(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST vecConstants<>+192(SB), Z1, Z0
+	VFNMADD231PS.BCST vecConstants<>+196(SB), Z1, Z0
+	VFNMADD231PS.BCST vecConstants<>+200(SB), Z1, Z0
+	VCVTPS2DQ         Z1, Z1
+	VPADDD.BCST       vecConstants<>+228(SB), Z1, Z1
+	VPSLLD            $0x1f, Z1, Z2
+	VPSLLD            $0x1e, Z1, Z1
+	VMULPS            Z0, Z0, Z3
+	VBROADCASTSS      vecConstants<>+204(SB), Z4
+	VFMADD213PS.BCST  vecConstants<>+208(SB), Z3, Z4
+	VFMADD213PS.BCST  vecConstants<>+212(SB), Z3, Z4
+	VMULPS            Z3, Z4, Z4
+	VFMADD213PS       Z0, Z0, Z4
+	VBROADCASTSS      vecConstants<>+216(SB), Z0
+	VFMADD213PS.BCST  vecConstants<>+220(SB), Z3, Z0
+	VFMADD213PS.BCST  vecConstants<>+224(SB), Z3, Z0
+	VBROADCASTSS      vecConstants<>+8(SB), Z5
+	VFNMADD231PS.BCST vecConstants<>+48(SB), Z3, Z5
+	VMULPS            Z3, Z3, Z3
+	VFMADD213PS       Z5, Z3, Z0
+	VPMOVD2M          Z2, K2
+	VMOVAPS           Z0, K2, Z4
+	VPANDD.BCST       vecConstants<>+0(SB), Z1, Z1
+	VPXORD            Z1, Z4, Z4
+	VMOVUPS           Z4, (AX)
+	ADDQ              $0x40, CX
+	ADDQ              $0x40, AX
+	SUBQ              $0x10, DX
+	JGE               loop
+
+tail:
+	ADDQ              $0x10, DX
+	JE                done
+	VMOVUPS.Z         (CX), K1, Z0
+	VMULPS.BCST       vecConstants<>+188(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST vecConstants<>+192(SB), Z1, Z0
+	VFNMADD231PS.BCST vecConstants<>+196(SB), Z1, Z0
+	VFNMADD231PS.BCST vecConstants<>+200(SB), Z1, Z0
+	VCVTPS2DQ         Z1, Z1
+	VPADDD.BCST       vecConstants<>+228(SB), Z1, Z1
+	VPSLLD            $0x1f, Z1, Z2
+	VPSLLD            $0x1e, Z1, Z1
+	VMULPS            Z0, Z0, Z3
+	VBROADCASTSS      vecConstants<>+204(SB), Z4
+	VFMADD213PS.BCST  vecConstants<>+208(SB), Z3, Z4
+	VFMADD213PS.BCST  vecConstants<>+212(SB), Z3, Z4
+	VMULPS            Z3, Z4, Z4
+	VFMADD213PS       Z0, Z0, Z4
+	VBROADCASTSS      vecConstants<>+216(SB), Z0
+	VFMADD213PS.BCST  vecConstants<>+220(SB), Z3, Z0
+	VFMADD213PS.BCST  vecConstants<>+224(SB), Z3, Z0
+	VBROADCASTSS      vecConstants<>+8(SB), Z5
+	VFNMADD231PS.BCST vecConstants<>+48(SB), Z3, Z5
+	VMULPS            Z3, Z3, Z3
+	VFMADD213PS       Z5, Z3, Z0
+	VPMOVD2M          Z2, K2
+	VMOVAPS           Z0, K2, Z4
+	VPANDD.BCST       vecConstants<>+0(SB), Z1, Z1
+	VPXORD            Z1, Z4, Z4
+	VMOVUPS           Z4, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func vecAddAVX512(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·vecAddAVX512(SB), NOSPLIT, $128-48
@@ -2332,7 +2517,7 @@ TEXT ·vecRangeAVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+8(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS vecConstants<>+88(SB), Z0
-	VBROADCASTSS vecConstants<>+188(SB), Z1
+	VBROADCASTSS vecConstants<>+232(SB), Z1
 	MOVL         CX, BX
 	ANDL         $0x0f, BX
 	MOVL         $0x0000ffff, DX
@@ -3028,14 +3213,14 @@ TEXT ·vecLogAVX2(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS      (CX), Y0
-	VBROADCASTSS vecConstants<>+192(SB), Y1
+	VBROADCASTSS vecConstants<>+236(SB), Y1
 	VCMPPS       $0x01, Y1, Y0, Y2
-	VBROADCASTSS vecConstants<>+196(SB), Y3
-	VBROADCASTSS vecConstants<>+200(SB), Y1
+	VBROADCASTSS vecConstants<>+240(SB), Y3
+	VBROADCASTSS vecConstants<>+244(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VBLENDVPS    Y2, Y1, Y0, Y1
 	VANDPS       Y2, Y3, Y3
-	VBROADCASTSS vecConstants<>+204(SB), Y4
+	VBROADCASTSS vecConstants<>+248(SB), Y4
 	VPSUBD       Y4, Y1, Y4
 	VPSRAD       $0x17, Y4, Y4
 	VCVTDQ2PS    Y4, Y2
@@ -3071,11 +3256,11 @@ loop:
 	VFMADD231PS  Y3, Y2, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x09, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+208(SB), Y3
+	VBROADCASTSS vecConstants<>+252(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+188(SB), Y3
+	VBROADCASTSS vecConstants<>+232(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y0
@@ -3083,14 +3268,14 @@ loop:
 	VBLENDVPS    Y0, Y2, Y1, Y1
 	VMOVUPS      Y1, (AX)
 	VMOVUPS      32(CX), Y0
-	VBROADCASTSS vecConstants<>+192(SB), Y1
+	VBROADCASTSS vecConstants<>+236(SB), Y1
 	VCMPPS       $0x01, Y1, Y0, Y2
-	VBROADCASTSS vecConstants<>+196(SB), Y3
-	VBROADCASTSS vecConstants<>+200(SB), Y1
+	VBROADCASTSS vecConstants<>+240(SB), Y3
+	VBROADCASTSS vecConstants<>+244(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VBLENDVPS    Y2, Y1, Y0, Y1
 	VANDPS       Y2, Y3, Y3
-	VBROADCASTSS vecConstants<>+204(SB), Y4
+	VBROADCASTSS vecConstants<>+248(SB), Y4
 	VPSUBD       Y4, Y1, Y4
 	VPSRAD       $0x17, Y4, Y4
 	VCVTDQ2PS    Y4, Y2
@@ -3126,11 +3311,11 @@ loop:
 	VFMADD231PS  Y3, Y2, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x09, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+208(SB), Y3
+	VBROADCASTSS vecConstants<>+252(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+84(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y2
-	VBROADCASTSS vecConstants<>+188(SB), Y3
+	VBROADCASTSS vecConstants<>+232(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y0
@@ -3149,14 +3334,14 @@ tail:
 	LEAQ         vecTail<>+64(SB), BX
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+192(SB), Y2
+	VBROADCASTSS vecConstants<>+236(SB), Y2
 	VCMPPS       $0x01, Y2, Y1, Y3
-	VBROADCASTSS vecConstants<>+196(SB), Y4
-	VBROADCASTSS vecConstants<>+200(SB), Y2
+	VBROADCASTSS vecConstants<>+240(SB), Y4
+	VBROADCASTSS vecConstants<>+244(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VBLENDVPS    Y3, Y2, Y1, Y2
 	VANDPS       Y3, Y4, Y4
-	VBROADCASTSS vecConstants<>+204(SB), Y5
+	VBROADCASTSS vecConstants<>+248(SB), Y5
 	VPSUBD       Y5, Y2, Y5
 	VPSRAD       $0x17, Y5, Y5
 	VCVTDQ2PS    Y5, Y3
@@ -3192,11 +3377,11 @@ tail:
 	VFMADD231PS  Y4, Y3, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x09, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+208(SB), Y4
+	VBROADCASTSS vecConstants<>+252(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+188(SB), Y4
+	VBROADCASTSS vecConstants<>+232(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+88(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y1
@@ -3205,14 +3390,14 @@ tail:
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+192(SB), Y2
+	VBROADCASTSS vecConstants<>+236(SB), Y2
 	VCMPPS       $0x01, Y2, Y1, Y3
-	VBROADCASTSS vecConstants<>+196(SB), Y4
-	VBROADCASTSS vecConstants<>+200(SB), Y2
+	VBROADCASTSS vecConstants<>+240(SB), Y4
+	VBROADCASTSS vecConstants<>+244(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VBLENDVPS    Y3, Y2, Y1, Y2
 	VANDPS       Y3, Y4, Y4
-	VBROADCASTSS vecConstants<>+204(SB), Y5
+	VBROADCASTSS vecConstants<>+248(SB), Y5
 	VPSUBD       Y5, Y2, Y5
 	VPSRAD       $0x17, Y5, Y5
 	VCVTDQ2PS    Y5, Y3
@@ -3248,11 +3433,11 @@ tail:
 	VFMADD231PS  Y4, Y3, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x09, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+208(SB), Y4
+	VBROADCASTSS vecConstants<>+252(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+84(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
-	VBROADCASTSS vecConstants<>+188(SB), Y4
+	VBROADCASTSS vecConstants<>+232(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
 	VBROADCASTSS vecConstants<>+88(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y1
@@ -4209,7 +4394,7 @@ TEXT ·vecGELUAVX2(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS      (CX), Y0
-	VBROADCASTSS vecConstants<>+212(SB), Y1
+	VBROADCASTSS vecConstants<>+256(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y2
 	VBROADCASTSS vecConstants<>+100(SB), Y3
@@ -4293,7 +4478,7 @@ loop:
 	VMULPS       Y1, Y4, Y4
 	VMOVUPS      Y4, (AX)
 	VMOVUPS      32(CX), Y0
-	VBROADCASTSS vecConstants<>+212(SB), Y1
+	VBROADCASTSS vecConstants<>+256(SB), Y1
 	VMULPS       Y1, Y0, Y1
 	VMULPS       Y1, Y1, Y2
 	VBROADCASTSS vecConstants<>+100(SB), Y3
@@ -4388,7 +4573,7 @@ tail:
 	LEAQ         vecTail<>+64(SB), BX
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+212(SB), Y2
+	VBROADCASTSS vecConstants<>+256(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VMULPS       Y2, Y2, Y3
 	VBROADCASTSS vecConstants<>+100(SB), Y4
@@ -4473,7 +4658,7 @@ tail:
 	VMASKMOVPS   Y5, Y0, (AX)
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
-	VBROADCASTSS vecConstants<>+212(SB), Y2
+	VBROADCASTSS vecConstants<>+256(SB), Y2
 	VMULPS       Y2, Y1, Y2
 	VMULPS       Y2, Y2, Y3
 	VBROADCASTSS vecConstants<>+100(SB), Y4
@@ -4575,9 +4760,9 @@ TEXT ·vecGELUTanhAVX2(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS      (CX), Y0
 	VMULPS       Y0, Y0, Y1
-	VBROADCASTSS vecConstants<>+216(SB), Y2
+	VBROADCASTSS vecConstants<>+260(SB), Y2
 	VMULPS       Y2, Y1, Y1
-	VBROADCASTSS vecConstants<>+220(SB), Y2
+	VBROADCASTSS vecConstants<>+264(SB), Y2
 	VADDPS       Y2, Y1, Y1
 	VMULPS       Y0, Y1, Y1
 	VBROADCASTSS vecConstants<>+4(SB), Y2
@@ -4632,9 +4817,9 @@ loop:
 	VMOVUPS      Y4, (AX)
 	VMOVUPS      32(CX), Y0
 	VMULPS       Y0, Y0, Y1
-	VBROADCASTSS vecConstants<>+216(SB), Y2
+	VBROADCASTSS vecConstants<>+260(SB), Y2
 	VMULPS       Y2, Y1, Y1
-	VBROADCASTSS vecConstants<>+220(SB), Y2
+	VBROADCASTSS vecConstants<>+264(SB), Y2
 	VADDPS       Y2, Y1, Y1
 	VMULPS       Y0, Y1, Y1
 	VBROADCASTSS vecConstants<>+4(SB), Y2
@@ -4700,9 +4885,9 @@ tail:
 	VMOVUPS      (BX)(DX*4), Y0
 	VMASKMOVPS   (CX), Y0, Y1
 	VMULPS       Y1, Y1, Y2
-	VBROADCASTSS vecConstants<>+216(SB), Y3
+	VBROADCASTSS vecConstants<>+260(SB), Y3
 	VMULPS       Y3, Y2, Y2
-	VBROADCASTSS vecConstants<>+220(SB), Y3
+	VBROADCASTSS vecConstants<>+264(SB), Y3
 	VADDPS       Y3, Y2, Y2
 	VMULPS       Y1, Y2, Y2
 	VBROADCASTSS vecConstants<>+4(SB), Y3
@@ -4758,9 +4943,9 @@ tail:
 	VMOVUPS      32(BX)(DX*4), Y0
 	VMASKMOVPS   32(CX), Y0, Y1
 	VMULPS       Y1, Y1, Y2
-	VBROADCASTSS vecConstants<>+216(SB), Y3
+	VBROADCASTSS vecConstants<>+260(SB), Y3
 	VMULPS       Y3, Y2, Y2
-	VBROADCASTSS vecConstants<>+220(SB), Y3
+	VBROADCASTSS vecConstants<>+264(SB), Y3
 	VADDPS       Y3, Y2, Y2
 	VMULPS       Y1, Y2, Y2
 	VBROADCASTSS vecConstants<>+4(SB), Y3
@@ -5074,6 +5259,368 @@ tail:
 	VMULPS     Y0, Y3, Y0
 	VADDPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSinAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecSinAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+188(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VBROADCASTSS vecConstants<>+192(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+196(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+200(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VCVTPS2DQ    Y1, Y1
+	VPSLLD       $0x1f, Y1, Y2
+	VPSLLD       $0x1e, Y1, Y1
+	VMULPS       Y0, Y0, Y3
+	VBROADCASTSS vecConstants<>+204(SB), Y4
+	VBROADCASTSS vecConstants<>+208(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+212(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VMULPS       Y3, Y4, Y4
+	VFMADD213PS  Y0, Y0, Y4
+	VBROADCASTSS vecConstants<>+216(SB), Y0
+	VBROADCASTSS vecConstants<>+220(SB), Y5
+	VFMADD213PS  Y5, Y3, Y0
+	VBROADCASTSS vecConstants<>+224(SB), Y5
+	VFMADD213PS  Y5, Y3, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFNMADD231PS Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y3
+	VFMADD213PS  Y5, Y3, Y0
+	VBLENDVPS    Y2, Y0, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y0
+	VANDPS       Y0, Y1, Y1
+	VXORPS       Y1, Y4, Y4
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+188(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VBROADCASTSS vecConstants<>+192(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+196(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+200(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VCVTPS2DQ    Y1, Y1
+	VPSLLD       $0x1f, Y1, Y2
+	VPSLLD       $0x1e, Y1, Y1
+	VMULPS       Y0, Y0, Y3
+	VBROADCASTSS vecConstants<>+204(SB), Y4
+	VBROADCASTSS vecConstants<>+208(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+212(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VMULPS       Y3, Y4, Y4
+	VFMADD213PS  Y0, Y0, Y4
+	VBROADCASTSS vecConstants<>+216(SB), Y0
+	VBROADCASTSS vecConstants<>+220(SB), Y5
+	VFMADD213PS  Y5, Y3, Y0
+	VBROADCASTSS vecConstants<>+224(SB), Y5
+	VFMADD213PS  Y5, Y3, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFNMADD231PS Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y3
+	VFMADD213PS  Y5, Y3, Y0
+	VBLENDVPS    Y2, Y0, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y0
+	VANDPS       Y0, Y1, Y1
+	VXORPS       Y1, Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+188(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+192(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+196(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+200(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VCVTPS2DQ    Y2, Y2
+	VPSLLD       $0x1f, Y2, Y3
+	VPSLLD       $0x1e, Y2, Y2
+	VMULPS       Y1, Y1, Y4
+	VBROADCASTSS vecConstants<>+204(SB), Y5
+	VBROADCASTSS vecConstants<>+208(SB), Y6
+	VFMADD213PS  Y6, Y4, Y5
+	VBROADCASTSS vecConstants<>+212(SB), Y6
+	VFMADD213PS  Y6, Y4, Y5
+	VMULPS       Y4, Y5, Y5
+	VFMADD213PS  Y1, Y1, Y5
+	VBROADCASTSS vecConstants<>+216(SB), Y1
+	VBROADCASTSS vecConstants<>+220(SB), Y6
+	VFMADD213PS  Y6, Y4, Y1
+	VBROADCASTSS vecConstants<>+224(SB), Y6
+	VFMADD213PS  Y6, Y4, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VBROADCASTSS vecConstants<>+48(SB), Y7
+	VFNMADD231PS Y7, Y4, Y6
+	VMULPS       Y4, Y4, Y4
+	VFMADD213PS  Y6, Y4, Y1
+	VBLENDVPS    Y3, Y1, Y5, Y5
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VANDPS       Y1, Y2, Y2
+	VXORPS       Y2, Y5, Y5
+	VMASKMOVPS   Y5, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+188(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+192(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+196(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+200(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VCVTPS2DQ    Y2, Y2
+	VPSLLD       $0x1f, Y2, Y3
+	VPSLLD       $0x1e, Y2, Y2
+	VMULPS       Y1, Y1, Y4
+	VBROADCASTSS vecConstants<>+204(SB), Y5
+	VBROADCASTSS vecConstants<>+208(SB), Y6
+	VFMADD213PS  Y6, Y4, Y5
+	VBROADCASTSS vecConstants<>+212(SB), Y6
+	VFMADD213PS  Y6, Y4, Y5
+	VMULPS       Y4, Y5, Y5
+	VFMADD213PS  Y1, Y1, Y5
+	VBROADCASTSS vecConstants<>+216(SB), Y1
+	VBROADCASTSS vecConstants<>+220(SB), Y6
+	VFMADD213PS  Y6, Y4, Y1
+	VBROADCASTSS vecConstants<>+224(SB), Y6
+	VFMADD213PS  Y6, Y4, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VBROADCASTSS vecConstants<>+48(SB), Y7
+	VFNMADD231PS Y7, Y4, Y6
+	VMULPS       Y4, Y4, Y4
+	VFMADD213PS  Y6, Y4, Y1
+	VBLENDVPS    Y3, Y1, Y5, Y5
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VANDPS       Y1, Y2, Y2
+	VXORPS       Y2, Y5, Y5
+	VMASKMOVPS   Y5, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecCosAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecCosAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+188(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VBROADCASTSS vecConstants<>+192(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+196(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+200(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VCVTPS2DQ    Y1, Y1
+	VBROADCASTSS vecConstants<>+228(SB), Y2
+	VPADDD       Y2, Y1, Y1
+	VPSLLD       $0x1f, Y1, Y2
+	VPSLLD       $0x1e, Y1, Y1
+	VMULPS       Y0, Y0, Y3
+	VBROADCASTSS vecConstants<>+204(SB), Y4
+	VBROADCASTSS vecConstants<>+208(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+212(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VMULPS       Y3, Y4, Y4
+	VFMADD213PS  Y0, Y0, Y4
+	VBROADCASTSS vecConstants<>+216(SB), Y0
+	VBROADCASTSS vecConstants<>+220(SB), Y5
+	VFMADD213PS  Y5, Y3, Y0
+	VBROADCASTSS vecConstants<>+224(SB), Y5
+	VFMADD213PS  Y5, Y3, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFNMADD231PS Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y3
+	VFMADD213PS  Y5, Y3, Y0
+	VBLENDVPS    Y2, Y0, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y0
+	VANDPS       Y0, Y1, Y1
+	VXORPS       Y1, Y4, Y4
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+188(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VBROADCASTSS vecConstants<>+192(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+196(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+200(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VCVTPS2DQ    Y1, Y1
+	VBROADCASTSS vecConstants<>+228(SB), Y2
+	VPADDD       Y2, Y1, Y1
+	VPSLLD       $0x1f, Y1, Y2
+	VPSLLD       $0x1e, Y1, Y1
+	VMULPS       Y0, Y0, Y3
+	VBROADCASTSS vecConstants<>+204(SB), Y4
+	VBROADCASTSS vecConstants<>+208(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+212(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VMULPS       Y3, Y4, Y4
+	VFMADD213PS  Y0, Y0, Y4
+	VBROADCASTSS vecConstants<>+216(SB), Y0
+	VBROADCASTSS vecConstants<>+220(SB), Y5
+	VFMADD213PS  Y5, Y3, Y0
+	VBROADCASTSS vecConstants<>+224(SB), Y5
+	VFMADD213PS  Y5, Y3, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFNMADD231PS Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y3
+	VFMADD213PS  Y5, Y3, Y0
+	VBLENDVPS    Y2, Y0, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y0
+	VANDPS       Y0, Y1, Y1
+	VXORPS       Y1, Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+188(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+192(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+196(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+200(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VCVTPS2DQ    Y2, Y2
+	VBROADCASTSS vecConstants<>+228(SB), Y3
+	VPADDD       Y3, Y2, Y2
+	VPSLLD       $0x1f, Y2, Y3
+	VPSLLD       $0x1e, Y2, Y2
+	VMULPS       Y1, Y1, Y4
+	VBROADCASTSS vecConstants<>+204(SB), Y5
+	VBROADCASTSS vecConstants<>+208(SB), Y6
+	VFMADD213PS  Y6, Y4, Y5
+	VBROADCASTSS vecConstants<>+212(SB), Y6
+	VFMADD213PS  Y6, Y4, Y5
+	VMULPS       Y4, Y5, Y5
+	VFMADD213PS  Y1, Y1, Y5
+	VBROADCASTSS vecConstants<>+216(SB), Y1
+	VBROADCASTSS vecConstants<>+220(SB), Y6
+	VFMADD213PS  Y6, Y4, Y1
+	VBROADCASTSS vecConstants<>+224(SB), Y6
+	VFMADD213PS  Y6, Y4, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VBROADCASTSS vecConstants<>+48(SB), Y7
+	VFNMADD231PS Y7, Y4, Y6
+	VMULPS       Y4, Y4, Y4
+	VFMADD213PS  Y6, Y4, Y1
+	VBLENDVPS    Y3, Y1, Y5, Y5
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VANDPS       Y1, Y2, Y2
+	VXORPS       Y2, Y5, Y5
+	VMASKMOVPS   Y5, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+188(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+192(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+196(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+200(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VCVTPS2DQ    Y2, Y2
+	VBROADCASTSS vecConstants<>+228(SB), Y3
+	VPADDD       Y3, Y2, Y2
+	VPSLLD       $0x1f, Y2, Y3
+	VPSLLD       $0x1e, Y2, Y2
+	VMULPS       Y1, Y1, Y4
+	VBROADCASTSS vecConstants<>+204(SB), Y5
+	VBROADCASTSS vecConstants<>+208(SB), Y6
+	VFMADD213PS  Y6, Y4, Y5
+	VBROADCASTSS vecConstants<>+212(SB), Y6
+	VFMADD213PS  Y6, Y4, Y5
+	VMULPS       Y4, Y5, Y5
+	VFMADD213PS  Y1, Y1, Y5
+	VBROADCASTSS vecConstants<>+216(SB), Y1
+	VBROADCASTSS vecConstants<>+220(SB), Y6
+	VFMADD213PS  Y6, Y4, Y1
+	VBROADCASTSS vecConstants<>+224(SB), Y6
+	VFMADD213PS  Y6, Y4, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VBROADCASTSS vecConstants<>+48(SB), Y7
+	VFNMADD231PS Y7, Y4, Y6
+	VMULPS       Y4, Y4, Y4
+	VFMADD213PS  Y6, Y4, Y1
+	VBLENDVPS    Y3, Y1, Y5, Y5
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VANDPS       Y1, Y2, Y2
+	VXORPS       Y2, Y5, Y5
+	VMASKMOVPS   Y5, Y0, 32(AX)
 
 done:
 	VZEROUPPER
@@ -6210,9 +6757,9 @@ TEXT ·vecRangeAVX2(SB), NOSPLIT, $0-24
 	MOVQ         src+8(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS vecConstants<>+88(SB), Y0
-	VBROADCASTSS vecConstants<>+188(SB), Y1
+	VBROADCASTSS vecConstants<>+232(SB), Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
-	VBROADCASTSS vecConstants<>+188(SB), Y3
+	VBROADCASTSS vecConstants<>+232(SB), Y3
 	SUBQ         $0x10, CX
 	JLT          tail
 

@@ -72,6 +72,10 @@ func unaryValue(op UnaryOp, x, a, b float32) float32 {
 		return clamp(x, [2]float32{a, b})
 	case Affine:
 		return float32(a*x) + b
+	case Sin:
+		return float32(math.Sin(float64(x)))
+	case Cos:
+		return float32(math.Cos(float64(x)))
 	}
 	panic("asm: unknown unary operation")
 }

@@ -39,6 +39,33 @@ var elementary = []struct {
 	{GELUTanh, "gelu_tanh", func(x float64) float64 {
 		return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*x*(1+0.044715*x*x)))
 	}, 5, 4e-7, -8, 8},
+	{Sin, "sin", math.Sin, 2, 0, -30, 30},
+	{Cos, "cos", math.Cos, 2, 0, -30, 30},
+	{Sin, "sin of many turns", math.Sin, 2, 0, -2e5, 2e5},
+	{Cos, "cos of many turns", math.Cos, 2, 0, -2e5, 2e5},
+}
+
+// TestQuarterTurns: next to multiples of a quarter turn, where all but the last digits of an angle cancel.
+func TestQuarterTurns(t *testing.T) {
+	var x []float32
+	for n := -60000; n <= 60000; n += 7 {
+		a := float32(float64(n) * math.Pi / 2)
+		x = append(x, math.Nextafter32(a, -inf32), a, math.Nextafter32(a, inf32))
+	}
+	y := make([]float32, len(x))
+	for _, k := range VecKernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			for op, f := range map[UnaryOp]func(float64) float64{Sin: math.Sin, Cos: math.Cos} {
+				k.Unary(op, y, x, 0, 0)
+				for i, got := range y {
+					if want := f(float64(x[i])); ulps(got, want) > 2 {
+						t.Fatalf("%v of %v is %v, want %v", op, x[i], got, want)
+					}
+				}
+			}
+		})
+	}
 }
 
 // ulps returns the distance of got and want in units in the last place of float32.
@@ -415,7 +442,7 @@ func BenchmarkVec(b *testing.B) {
 	for _, f := range []struct {
 		name string
 		op   UnaryOp
-	}{{"clamp", Clamp}, {"exp", Exp}, {"log", Log}, {"tanh", Tanh}, {"erf", Erf}, {"sigmoid", Sigmoid}, {"gelu", GELU}, {"gelu_tanh", GELUTanh}, {"hardswish", HardSwish}} {
+	}{{"clamp", Clamp}, {"exp", Exp}, {"log", Log}, {"tanh", Tanh}, {"erf", Erf}, {"sigmoid", Sigmoid}, {"gelu", GELU}, {"gelu_tanh", GELUTanh}, {"hardswish", HardSwish}, {"sin", Sin}, {"cos", Cos}} {
 		b.Run(f.name, func(b *testing.B) {
 			b.SetBytes(n * 4)
 			for b.Loop() {

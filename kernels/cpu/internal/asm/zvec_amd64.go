@@ -104,6 +104,16 @@ func vecClampAVX512(dst *float32, src *float32, n int, a float32, b float32)
 //go:noescape
 func vecAffineAVX512(dst *float32, src *float32, n int, a float32, b float32)
 
+// vecSinAVX512 is UnaryOp Sin of n elements.
+//
+//go:noescape
+func vecSinAVX512(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecCosAVX512 is UnaryOp Cos of n elements.
+//
+//go:noescape
+func vecCosAVX512(dst *float32, src *float32, n int, a float32, b float32)
+
 // vecAddAVX512 is BinaryOp Add of n elements.
 //
 //go:noescape
@@ -288,6 +298,16 @@ func vecClampAVX2(dst *float32, src *float32, n int, a float32, b float32)
 //
 //go:noescape
 func vecAffineAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecSinAVX2 is UnaryOp Sin of n elements.
+//
+//go:noescape
+func vecSinAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecCosAVX2 is UnaryOp Cos of n elements.
+//
+//go:noescape
+func vecCosAVX2(dst *float32, src *float32, n int, a float32, b float32)
 
 // vecAddAVX2 is BinaryOp Add of n elements.
 //

@@ -14,7 +14,7 @@ var (
 		elementwise.Floor: asm.Floor, elementwise.Ceil: asm.Ceil, elementwise.Round: asm.Round, elementwise.Exp: asm.Exp, elementwise.Log: asm.Log,
 		elementwise.Tanh: asm.Tanh, elementwise.Erf: asm.Erf, elementwise.Sigmoid: asm.Sigmoid, elementwise.Silu: asm.SiLU,
 		elementwise.Gelu: asm.GELU, elementwise.GeluTanh: asm.GELUTanh, elementwise.HardSigmoid: asm.HardSigmoid, elementwise.HardSwish: asm.HardSwish,
-		elementwise.LeakyRelu: asm.LeakyReLU, elementwise.Relu: asm.Clamp, elementwise.Clamp: asm.Clamp,
+		elementwise.LeakyRelu: asm.LeakyReLU, elementwise.Sin: asm.Sin, elementwise.Cos: asm.Cos, elementwise.Relu: asm.Clamp, elementwise.Clamp: asm.Clamp,
 	}
 	binaryOps = map[elementwise.Op]asm.BinaryOp{
 		elementwise.Add: asm.Add, elementwise.Sub: asm.Sub, elementwise.Mul: asm.Mul, elementwise.Div: asm.Div, elementwise.Max: asm.Max,

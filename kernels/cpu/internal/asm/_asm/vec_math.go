@@ -106,6 +106,8 @@ var unaries = []unary{
 		v.c.VADDPS(b, r, r)
 		return r
 	}},
+	{"Sin", func(v vector, x, _, _ vreg) vreg { return v.sine(x, 0) }},
+	{"Cos", func(v vector, x, _, _ vreg) vreg { return v.sine(x, 1) }},
 }
 
 // binaries are the functions of two operands, by the names of asm.BinaryOp.
@@ -337,6 +339,48 @@ var (
 	logCoefficients = []float64{0.33333447575569153, -0.2500019371509552, 0.19991089403629303, -0.16643743216991425,
 		0.14467716217041016, -0.13186892867088318, 0.10582699626684189, -0.0461665503680706}
 )
+
+// sine is the sine of x plus so many quarter turns, |x| at most maxAngle. x = n*pi/2 + r, each part of pi/2 with one rounding, and of
+// a quarter turn r is r + r*z*p(z) or 1 - z/2 + z*z*q(z), z = r*r, minimax fits of relative errors 4e-9 and 1e-10.
+func (v vector) sine(x vreg, quarters uint32) vreg {
+	c := v.c
+	t := v.z()
+	v.mulBy(2/math.Pi, x, t)
+	n, r := v.round(t, roundEven), v.copy(x)
+	for _, part := range []float64{1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15} {
+		v.with(v.konst(part), c.VFNMADD231PS_BCST, c.VFNMADD231PS, n, r)
+	}
+	turns, odd, half := v.z(), v.z(), v.z()
+	c.VCVTPS2DQ(n, turns)
+	if quarters > 0 {
+		v.with(v.bits(quarters), c.VPADDD_BCST, c.VPADDD, turns, turns)
+	}
+	c.VPSLLD(operand.Imm(31), turns, odd)
+	c.VPSLLD(operand.Imm(30), turns, half)
+	z := v.z()
+	c.VMULPS(r, r, z)
+	sine := v.polynomial(z, -0.16666653752326965, 0.008332131430506706, -0.00019510839774738997)
+	c.VMULPS(z, sine, sine)
+	c.VFMADD213PS(r, r, sine)
+	cosine, less := v.polynomial(z, 0.04166664555668831, -0.0013887305976822972, 2.4431205019936897e-05), v.splat(1)
+	v.with(v.konst(0.5), c.VFNMADD231PS_BCST, c.VFNMADD231PS, z, less)
+	c.VMULPS(z, z, z)
+	c.VFMADD213PS(less, z, cosine)
+	var swap reg.Register = odd
+	if v.isa == avx512 {
+		k := c.K()
+		c.VPMOVD2M(odd, k)
+		swap = k
+	}
+	v.replace(swap, cosine, sine)
+	v.and(signBit, half, half)
+	if v.isa == avx512 {
+		c.VPXORD(half, sine, sine)
+	} else {
+		c.VXORPS(half, sine, sine)
+	}
+	return sine
+}
 
 // hardSigmoid is max(0, min(1, a*x + b)), the product rounded.
 func (v vector) hardSigmoid(x, a, b vreg) vreg {
