@@ -148,6 +148,9 @@ func (c *ExecutionContext) ExecuteUntil(ctx context.Context) error {
 	}
 	c.until = ctx
 	defer func() { c.until = nil }()
+	if err := c.prepare(); err != nil {
+		return err
+	}
 	if err := c.enqueue(nil); err != nil {
 		return err
 	}

@@ -214,6 +214,9 @@ func (c *ExecutionContext) Execute() error {
 
 // submit enqueues all steps, as a graph where the stream can.
 func (c *ExecutionContext) submit() error {
+	if err := c.prepare(); err != nil {
+		return err
+	}
 	capturer, ok := c.capturer()
 	if !ok {
 		return c.enqueue(nil)
@@ -276,8 +279,10 @@ func (c *ExecutionContext) enqueue(marks *marks) error {
 			i, beside = beside[0].End()-1, beside[1:]
 			continue
 		}
-		if err := c.launch(i); err != nil {
-			return err
+		if !c.loaded.Plan.Steps[i].Once {
+			if err := c.launch(i); err != nil {
+				return err
+			}
 		}
 		marks.ended(c, i)
 	}
@@ -325,6 +330,7 @@ func (c *ExecutionContext) Observe(ctx context.Context, o Observer) error {
 	if err := c.begin(); err != nil {
 		return err
 	}
+	c.ready = false // an observer may write where it likes
 	for i := range c.args {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -370,7 +376,7 @@ func (c *ExecutionContext) Read(slot int) (numeric.Value, error) {
 // Write stores elements, given in logical order, as a slot's tensor.
 func (c *ExecutionContext) Write(slot int, v numeric.Value) error {
 	s := c.loaded.Plan.Slots[slot]
-	c.changed = true
+	c.changed, c.ready = true, false
 	v, err := c.stored(v)
 	if err != nil {
 		return ofTensor(s, err)

@@ -59,6 +59,10 @@ func (r *forkRun) launch(lane int, s kernels.Stream) {
 	r.errs[lane] = nil
 	for _, i := range r.Lanes[lane] {
 		r.marks.begins(s, i)
+		if c.loaded.Plan.Steps[i].Once {
+			r.marks.ends(s, i)
+			continue
+		}
 		if err := c.frame.launch(c, s, i); err != nil {
 			r.errs[lane] = c.ofStep(i, err)
 			return

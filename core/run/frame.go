@@ -22,6 +22,7 @@ type frame struct {
 	stepped kernels.Graph // all steps with a mark before, between and after
 	marks   *marks        // of stepped
 	caller  *[2]traffic   // the data of ExecuteSplit, inputs and outputs
+	ready   bool          // what is computed once is there
 	changed bool          // the context's inputs are others than the caller's
 	bound   bindings      // inputs and outputs that lie in the caller's memory
 }
@@ -35,7 +36,7 @@ type launch struct {
 // newFrame returns the arguments of all launches at a shape, in the given memory.
 func (c *ExecutionContext) newFrame(at *shape, arena, io kernels.Mem) *frame {
 	p, b := at.Plan, at.backend
-	f := &frame{loaded: at.Loaded, shape: at, inputs: map[string]int{}, outputs: map[string]int{}}
+	f := &frame{loaded: at.Loaded, shape: at, ready: p.Once() == 0, inputs: map[string]int{}, outputs: map[string]int{}}
 	for _, t := range p.Network.Inputs {
 		f.shapes = append(f.shapes, symbolic.Eval(t.Extents(), p.Env()))
 	}

@@ -39,7 +39,13 @@ func (c *Choice) Layout() (*Plan, error) { return c.LayoutWith(nil) }
 func (c *Choice) LayoutWith(forks []Fork) (*Plan, error) {
 	apart := map[*graph.Layer]bool{}
 	for {
-		p, err := c.layout(apart, forks)
+		p, err := c.layout(apart, forks, false)
+		if err == nil && p.Once() > 0 {
+			var without *Plan
+			if without, err = c.layout(apart, forks, true); err == nil && !p.keeps(without) {
+				p = without
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -54,12 +60,14 @@ func (c *Choice) LayoutWith(forks []Fork) (*Plan, error) {
 	}
 }
 
-// layout lays out the choice. The layers in apart launch something, and write to memory of their own.
-func (c *Choice) layout(apart map[*graph.Layer]bool, forks []Fork) (*Plan, error) {
-	y := &layout{Choice: c, apart: apart, plan: &Plan{Target: c.backend.Info().Fingerprint, Network: c.network, Symbols: c.extents.symbols()}, places: map[place]int{}, reuse: map[int]bool{}, whole: map[int]bool{}, strided: map[int]bool{}}
+// layout lays out the choice. The layers in apart launch something, and write to memory of their own. With always, no step runs but
+// once at a shape.
+func (c *Choice) layout(apart map[*graph.Layer]bool, forks []Fork, always bool) (*Plan, error) {
+	y := &layout{Choice: c, apart: apart, always: always, plan: &Plan{Target: c.backend.Info().Fingerprint, Network: c.network, Symbols: c.extents.symbols()}, places: map[place]int{}, reuse: map[int]bool{}, whole: map[int]bool{}, strided: map[int]bool{}}
 	if err := y.steps(); err != nil {
 		return nil, err
 	}
+	y.decided()
 	y.plan.live()
 	y.plan.Forks = forks
 	y.shareInPlace()
@@ -71,6 +79,7 @@ func (c *Choice) layout(apart map[*graph.Layer]bool, forks []Fork) (*Plan, error
 type layout struct {
 	*Choice
 	apart   map[*graph.Layer]bool // that share no memory
+	always  bool                  // all steps run in each execution
 	plan    *Plan
 	places  map[place]int // slots by tensor and format
 	reuse   map[int]bool  // steps whose tactic may write where it reads
@@ -307,7 +316,7 @@ func (y *layout) shareInPlace() {
 				continue
 			}
 			out.Of, out.Offset = in, 0
-			root.Last = max(root.Last, out.Last)
+			root.First, root.Last = min(root.First, out.First), max(root.Last, out.Last)
 			break
 		}
 	}

@@ -70,7 +70,8 @@ type Step struct {
 	Time       time.Duration // the tuner's measurement, or the backend's estimate
 	Timed      bool          // Time was measured on the device
 	Candidates []Candidate   // what else there was
-	Bodies     []*Plan       `json:"-"` // of the networks inside the layer, where the tactic is SubPlans
+	Bodies     []*Plan       `json:"-"`          // of the networks inside the layer, where the tactic is SubPlans
+	Once       bool          `json:",omitempty"` // it runs once at a shape: nothing else decides what it computes
 }
 
 // InMemory is the tactic of a step that launches nothing: a view of the same bytes, a concatenation whose inputs were
@@ -100,8 +101,8 @@ type Slot struct {
 	Region Region
 	Offset int // in its region; 256-byte aligned but for a slice of another slot
 	Size   int // bytes
-	First  int // the step that writes it; -1 for an input of the network
-	Last   int // the last step that reads it; len(Steps) for an output of the network
+	First  int // the step that writes it; -1 for an input of the network, and for what is computed once and kept
+	Last   int // the last step that reads it; len(Steps) for an output of the network, and for what is kept
 	// Of is the slot whose memory this one shares or is a part of: a view, a slice of a concatenation or a split, a result computed
 	// in place. -1 where it has memory of its own.
 	Of int

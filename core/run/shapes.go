@@ -369,7 +369,7 @@ func (c *ExecutionContext) enter(f *frame) {
 			c.Unbind(name)
 		}
 	}
-	c.frame, f.changed = f, true
+	c.frame, f.changed, f.ready = f, true, f.loaded.Plan.Once() == 0
 	if c.watch != nil {
 		c.watch.follow(f.loaded)
 	}

@@ -98,6 +98,9 @@ func (c *ExecutionContext) ExecuteTimed(times []time.Duration) (time.Duration, e
 
 // submitTimed is submit with marks of all steps.
 func (c *ExecutionContext) submitTimed() error {
+	if err := c.prepare(); err != nil {
+		return err
+	}
 	capturer, ok := c.capturer()
 	if !ok {
 		return c.enqueue(c.marks)

@@ -17,6 +17,8 @@ func Counts(p *run.Plan, source int) report.Counts {
 		}
 		if st.Tactic == run.InMemory || st.Tactic == run.SubPlans {
 			c.InMemory++
+		} else if st.Once {
+			c.Once++
 		} else {
 			c.Launches++
 		}

@@ -16,7 +16,7 @@ import (
 //     two layers whose tactics want different formats. Timings and memory are about steps. Steps = Engine + Reformats.
 //     Layers that only extents decide, as of shapes, have no step: Known counts them, and Engine does not.
 //   - A launch is a step that has the device do something; the others only arrange memory, as a view of other bytes or a
-//     concatenation of parts that lie in their place already do. Steps = Launches + InMemory. What a tactic makes of one
+//     concatenation of parts that lie in their place already do. Steps = Launches + Once + InMemory. What a tactic makes of one
 //     launch, as two kernels for a product whose depth is split, is the tactic's business.
 //
 // Layers inside an If, a Loop or a Scan count once each, however often they run; the layer around them launches nothing itself.
@@ -28,6 +28,7 @@ type Counts struct {
 	Reformats int
 	Steps     int
 	InMemory  int `output:"steps_in_memory"`
+	Once      int `json:",omitempty" output:"steps_once_a_shape"` // launched in the first execution at a shape alone
 }
 
 // Text tells how the launches come about: "28 launches = 26 engine layers + 4 reformats - 2 in memory".
@@ -58,6 +59,9 @@ func (c Counts) Sum() string {
 	}
 	if c.Reformats > 0 {
 		text += " + " + config.CountOf(c.Reformats, "reformat", "reformats")
+	}
+	if c.Once > 0 {
+		text += fmt.Sprintf(" - %d once a shape", c.Once)
 	}
 	if c.InMemory > 0 {
 		text += fmt.Sprintf(" - %d in memory", c.InMemory)
