@@ -221,7 +221,7 @@ func writeLayerTimes(w io.Writer, t *report.Timings) {
 		if l.GFLOPS > 0 {
 			gflops = fmt.Sprintf("%.0f", l.GFLOPS)
 		}
-		row := []string{short(l.Name), l.Precision, l.Tactic, us(l.Median)}
+		row := []string{short(l.Name), l.Precision, l.How(), us(l.Median)}
 		if !t.Estimated {
 			row = []string{row[0], row[1], row[2], us(l.Mean), us(l.Median), us(l.P99), fmt.Sprintf("%.1f", 100*l.CV)}
 		}

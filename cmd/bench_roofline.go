@@ -104,7 +104,7 @@ func writeStands(w io.Writer, t *report.Timings) {
 	var rows [][]string
 	for i := range t.Layers {
 		l := &t.Layers[i]
-		row := []string{short(l.Name), l.Precision, l.Tactic, us(l.Median), fmt.Sprintf("%.1f", 100*l.Share)}
+		row := []string{short(l.Name), l.Precision, l.How(), us(l.Median), fmt.Sprintf("%.1f", 100*l.Share)}
 		r := l.Roof
 		if r == nil {
 			rows = append(rows, append(row, "", "", "", "", ""))

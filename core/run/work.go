@@ -23,15 +23,20 @@ type Traffic struct {
 	Since int64
 }
 
-// Work returns the work of every step at the plan's shapes.
+// works reports whether a step does something in every inference.
+func (s *Step) works() bool { return s.Tactic != InMemory && !s.Once }
+
+// Work returns the work of every step at the plan's shapes, in an inference that is not the first one at them.
 func (p *Plan) Work() []Work {
 	env := p.Env()
 	list := make([]Work, len(p.Steps))
 	h := history{plan: p, touched: map[int]int{}, all: int64(p.Memory.Weights + p.Memory.Peak + p.Memory.IO)}
 	for i, s := range p.Steps {
 		w := &list[i]
-		w.FLOPs = graph.FLOPs(s.Layer, env)
-		if s.Tactic != InMemory {
+		if !s.Once {
+			w.FLOPs = graph.FLOPs(s.Layer, env)
+		}
+		if s.works() {
 			w.Operations, w.Type = graph.Operations(s.Layer, env), graph.Arithmetic(s.Layer)
 		}
 		h.step(i, w, env)
@@ -60,7 +65,7 @@ func (h *history) step(i int, w *Work, env map[string]int) {
 			w.Traffic = append(w.Traffic, Traffic{n, since})
 		}
 	}
-	moves := s.Tactic != InMemory
+	moves := s.works()
 	for k, t := range s.Layer.Inputs {
 		switch {
 		case t == nil || !moves:

@@ -184,7 +184,7 @@ func (t *Times) Report(live, estimated bool) *report.Timings {
 	for i, st := range t.plan.Steps {
 		lt := report.LayerTiming{
 			Name: st.Name, Op: graph.OpName(st.Layer), Precision: PrecisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
-			Reformat: st.Reformat, Origin: st.Origin, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
+			Reformat: st.Reformat, Once: st.Once, Origin: st.Origin, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
 			FLOPs: t.work[i].FLOPs, Bytes: t.work[i].Bytes,
 		}
 		if st.Tactic == run.SubPlans {

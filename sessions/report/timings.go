@@ -54,6 +54,7 @@ type LayerTiming struct {
 	Tactic    string
 	From      []string
 	Reformat  bool   `json:",omitempty"`
+	Once      bool   `json:",omitempty"` // it runs once at a shape, and its times are those of nothing
 	Origin    string `json:",omitempty"` // why there is a reformat, as in "c16 for conv1"; empty in recordings of older programs
 	Latency
 	Share  float64         // of SumMedian
@@ -67,6 +68,14 @@ type LayerTiming struct {
 	Lane   int             `json:",omitempty"` // in that, from 1 on
 	Inside []InsideTiming  `json:",omitempty"` // of the steps of its bodies
 	Roof   *Roof           `json:",omitempty"` // nil where no peaks are known, and in recordings of older programs
+}
+
+// How says by which tactic a step is computed, and that it is so only once, if it is.
+func (l *LayerTiming) How() string {
+	if l.Once && l.Tactic != InMemory {
+		return l.Tactic + ", once a shape"
+	}
+	return l.Tactic
 }
 
 // InsideTiming is what a step of a body takes in an inference.

@@ -107,7 +107,7 @@ func (v *timingsView) columns() []ui.Column {
 		text("lane", 5, 0, 10, func(l *report.LayerTiming) (string, ui.Style) { return laneText(l), ui.Muted }),
 		text("type", 6, 0, 3, func(l *report.LayerTiming) (string, ui.Style) { return l.Precision, pane.PrecisionStyle(l.Precision) }),
 		text("op", 12, 0, 13, func(l *report.LayerTiming) (string, ui.Style) { return l.Op, ui.Muted }),
-		text("tactic", 24, 0, 12, func(l *report.LayerTiming) (string, ui.Style) { return l.Tactic, ui.Muted }),
+		text("tactic", 24, 0, 12, func(l *report.LayerTiming) (string, ui.Style) { return l.How(), ui.Muted }),
 		{Title: "newest", Width: 12, Priority: 7, Cell: func(r int) ui.Cell {
 			return ui.Cell{Spark: floats(v.rows[r].Recent), Style: ui.Series1}
 		}},
