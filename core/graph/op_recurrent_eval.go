@@ -7,7 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
-// recurrentEval is the evaluation of one direction of a recurrent layer, in float64.
+// recurrentEval is the evaluation of one direction of a recurrent layer, each step in float64.
 type recurrentEval struct {
 	RecurrentShape
 	attrs            RecurrentAttrs
@@ -61,6 +61,9 @@ func evalRecurrent(l *Layer, cell recurrentCell, in, out []numeric.Value) error 
 				place := s.Place(d, step, length)
 				e.x = x[s.X(place, b)*s.Input:][:s.Input]
 				cell(&e)
+				if out[0].Type != numeric.F64 {
+					e.store()
+				}
 				copy(y[0][s.Y(place, d, b)*s.Hidden:], e.state)
 			}
 			for i, last := range [][]float64{e.state, e.cell}[:len(out)-1] {
@@ -72,6 +75,15 @@ func evalRecurrent(l *Layer, cell recurrentCell, in, out []numeric.Value) error 
 		v.SetFloats(y[i])
 	}
 	return nil
+}
+
+// store makes state and cell what they are as float32, which they are between steps: what is too large for that is infinite.
+func (e *recurrentEval) store() {
+	for _, list := range [][]float64{e.state, e.cell} {
+		for i, v := range list {
+			list[i] = float64(float32(v))
+		}
+	}
 }
 
 // part returns part i of n of a list.
