@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestPipes: whatever is read from a named pipe or a device is refused, and nothing waits for it.
+// TestPipes: whatever is read from a named pipe or a device is refused, and so is what would be written to a pipe; nothing waits for it.
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
@@ -45,6 +45,12 @@ func TestPipes(t *testing.T) {
 		{"replay", pipe},
 		{"inspect", "recording", pipe},
 		{"conformance", archive},
+		{"build", "-o", pipe},
+		{"build", "-o", archive},
+		{"export", "-o", pipe},
+		{"calibrate", "-o", filepath.Join(dir, "ranges"), "--calibration-cache", pipe},
+		{"run", "--save-outputs", pipe},
+		{"record", "-o", pipe},
 		{"gpu", "selftest", "--backend", "cudasim", "--resume", pipe},
 	} {
 		done := make(chan string, 1)

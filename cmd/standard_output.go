@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/trtui/trtui/internal/host"
 )
 
 // standardOutput is the name of a file that stands for standard output, as in other programs.
@@ -23,10 +25,15 @@ func takesStandardOutput(c *cobra.Command) {
 // writtenFiles are the flags that name a file to write.
 var writtenFiles = []string{"output", "save-outputs", "saveEngine", "exportTimes", "exportProfile", "exportLayerInfo", "exportOutput", "save-inputs", "calibration-cache"}
 
-// checkOutput refuses to write a file whose name is meant as standard output, but for commands that do so.
+// checkOutput refuses to write a file whose name is meant as standard output, but for commands that do so, and a pipe, which would wait.
 func checkOutput(c *cobra.Command) error {
 	for _, name := range writtenFiles {
 		f := c.Flags().Lookup(name)
+		if f != nil {
+			if err := host.Writable(f.Value.String()); err != nil {
+				return err
+			}
+		}
 		if f == nil || f.Value.String() != standardOutput || c.Annotations[toStandardOutput] == name {
 			continue
 		}

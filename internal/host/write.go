@@ -19,9 +19,13 @@ const PartialPrefix = ".partial-"
 const PartialLife = time.Hour
 
 // WriteFile makes a file appear as a whole: whenever the program or the machine stops, the path has what was there before, or
-// all that write writes. The file keeps the mode it has, and a symbolic link what it leads to. What is there and is no regular
-// file, as a pipe or a device, is written to as it is. It returns how many bytes write wrote.
+// all that write writes. The file keeps the mode it has, and a symbolic link what it leads to. A device, and a pipe that the
+// process has, as /dev/stdout may be, is written to as it is; another pipe is refused, as [Writable] does. It returns how many bytes
+// write wrote.
 func WriteFile(path string, write func(io.Writer) error) (int64, error) {
+	if err := Writable(path); err != nil {
+		return 0, err
+	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -40,6 +44,17 @@ func WriteFile(path string, write func(io.Writer) error) (int64, error) {
 		mode = info.Mode().Perm()
 	}
 	return place(path, mode, write, os.Rename)
+}
+
+// Writable returns an error where a named pipe is at a path: to open it waits for a reader that may never come. The pipes that the
+// process has been given have one.
+func Writable(path string) error {
+	info, err := os.Stat(path)
+	given := strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/")
+	if err != nil || given || info.Mode()&fs.ModeNamedPipe == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is a %s; name a regular file", path, kind(info.Mode()))
 }
 
 // CreateFile is WriteFile of a file that is not there yet. Where there is one the error is fs.ErrExist, and that one stays as
