@@ -339,16 +339,18 @@ func (g *configFlags) shaped(m *model.Model, cfg config.Config, ofData map[strin
 		cfg.Batch = 1 // items are what the inputs take, whatever their first axis is
 	}
 	batch, given := m.BatchOfShapes(cfg.Shapes)
+	if cfg.Shapes == nil {
+		cfg.Shapes = ofData
+	}
 	switch {
+	case g.changed("batch") && cfg.Batch > 1 && m.Network != nil && model.Apart(m.Network, cfg.Shapes):
+		return cfg, usageError{fmt.Errorf("--batch %d, but the shapes have several extents in the first axes of inputs, so that none counts items", cfg.Batch)}
 	case given && (batch < 1 || batch > config.MaxBatch):
 		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want 1 to %d", batch, config.MaxBatch)}
 	case given && g.changed("batch") && batch != cfg.Batch:
 		return cfg, usageError{fmt.Errorf("--batch %d, but the shapes have a batch of %d; give one of the two", cfg.Batch, batch)}
 	case given:
 		cfg.Batch = batch
-	}
-	if cfg.Shapes == nil {
-		cfg.Shapes = ofData
 	}
 	return sessions.SweepConfig(m, m.Shaped(cfg), g.sweep)
 }

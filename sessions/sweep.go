@@ -9,7 +9,6 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
@@ -57,16 +56,19 @@ func SweepConfig(m *model.Model, cfg config.Config, sweep []report.SweepAxis) (c
 	return cfg, nil
 }
 
-// sweptSymbol returns the symbol of an axis: by its name, or as "batch" that of the first axis of inputs.
+// sweptSymbol returns the symbol of an axis: by its name, or as "batch" the one that counts items.
 func sweptSymbol(n *graph.Network, name string) (string, error) {
 	symbols := n.Unbound(nil)
 	if slices.Contains(symbols, name) {
 		return name, nil
 	}
 	if name == "batch" {
-		for _, t := range n.Inputs {
-			if compare.IsBatched(t) {
-				symbol, _ := t.Dims[0].SymbolName()
+		counting := map[string]bool{}
+		for _, t := range graph.Batched(n.Inputs) {
+			t.Dims[0].Symbols(counting)
+		}
+		for symbol := range counting {
+			if len(counting) == 1 {
 				return symbol, nil
 			}
 		}

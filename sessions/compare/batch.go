@@ -119,13 +119,13 @@ func (at Axis) position(first, i int, dims []int) report.Position {
 }
 
 // Stack returns the inputs of n items from item first on, stacked along the first axis. Behind the last item it goes on
-// with the first. Inputs whose first axis is not the batch are those of the first item.
+// with the first. Inputs whose first axis counts no items are those of the first item.
 func Stack(d Items, n *graph.Network, first, size int) (map[string]numeric.Value, error) {
 	in, err := d.Inputs(first % d.Len())
 	if err != nil || size == 1 {
 		return in, err
 	}
-	out := map[string]numeric.Value{}
+	out, batched := map[string]numeric.Value{}, graph.Batched(n.Inputs)
 	for k := range size {
 		item := in
 		if k > 0 {
@@ -138,7 +138,7 @@ func Stack(d Items, n *graph.Network, first, size int) (map[string]numeric.Value
 			if !ok {
 				return nil, fmt.Errorf("input %s: the data has none", t.Name)
 			}
-			if !IsBatched(t) {
+			if !slices.Contains(batched, t) {
 				out[t.Name] = v
 				continue
 			}
@@ -155,15 +155,6 @@ func Stack(d Items, n *graph.Network, first, size int) (map[string]numeric.Value
 		}
 	}
 	return out, nil
-}
-
-// IsBatched reports whether the tensor's first axis is a symbol of its own: a batch that can be chosen.
-func IsBatched(t *graph.Tensor) bool {
-	if len(t.Dims) == 0 {
-		return false
-	}
-	_, ok := t.Dims[0].SymbolName()
-	return ok
 }
 
 // index returns the coordinates of element i.

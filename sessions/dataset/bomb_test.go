@@ -78,10 +78,10 @@ func TestArraysBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readMember(archive.File[1], 999_999, Options{}); err != errTooLarge {
+	if _, err := readMember(archive.File[1], 999_999, everything); err != errTooLarge {
 		t.Errorf("an array of 1000000 bytes where 999999 are left: %v", err)
 	}
-	if _, err := readMember(archive.File[1], 1_000_000, Options{}); err != nil {
+	if _, err := readMember(archive.File[1], 1_000_000, everything); err != nil {
 		t.Error(err)
 	}
 }

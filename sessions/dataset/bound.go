@@ -17,10 +17,14 @@ type Bound struct {
 // Bind returns the set as data for the given inputs. The error says what does not fit, or which element is NaN or infinite
 // though such are not taken. Real numbers that a file holds are all looked at, so that the same data is refused whichever of
 // its items are used then; of other data, whose elements are finite by their making, the first item stands for all. Batches of
-// ONNX test data become items where the inputs have a batch, and items are put together where the inputs take several at once.
+// ONNX test data, and arrays, become items where the inputs have a batch, and items are put together where the inputs take several at
+// once.
 func (s *Set) Bind(inputs []*graph.Tensor) (*Bound, error) {
 	boxes := s.boxes != nil
-	s = s.itemised(inputs).grouped(inputs)
+	s = s.shared(inputs).itemised(inputs).grouped(inputs)
+	if err := s.checkItems(inputs); err != nil {
+		return nil, err
+	}
 	if boxes && s.boxes == nil {
 		return nil, fmt.Errorf("%s: images have boxes, and the model takes %d at once: give it a batch of one, or one that is open", s.Name, s.group)
 	}

@@ -40,9 +40,10 @@ type Set struct {
 	notFinite bool // NaN and infinities are taken
 	asStored  bool // elements are in memory as someone stored them
 	// read stores item i of input k in dst, which has the input's type and item shape.
-	read func(i, k int, dst *numeric.Value) error
-	// shapes gives the item shape of input k where items differ in it, as only whole items may; else nil.
-	shapes func(i, k int) []int
+	read   func(i, k int, dst *numeric.Value) error
+	stored [][]numeric.Value // of whole items that are in memory, by item and input: they may differ in shape; else nil
+	arrays bool              // the one item is arrays, whose first axes may count items, as inputs tell
+	feed   *Set              // of arrays with as many items each: the same as one such item; else nil
 	// anew makes n items of made-up data at other values of the symbols, of the same seed; nil where data is not made up.
 	anew func(env map[string]int, n int) (*Set, error)
 }
@@ -65,51 +66,6 @@ type Identity struct {
 // Len returns the number of items.
 func (s *Set) Len() int { return s.length }
 
-// New returns a set of arrays whose first axis counts the items. labels may be nil.
-func New(name string, arrays []Array, labels []int) (*Set, error) {
-	s := &Set{Name: name, Labels: labels, asStored: true}
-	for i, a := range arrays {
-		if len(a.Value.Dims) == 0 {
-			return nil, fmt.Errorf("array %s is a single number; its first axis must count the items", a.Name)
-		}
-		if i > 0 && a.Value.Dims[0] != s.length {
-			return nil, fmt.Errorf("array %s has %d items, but %s has %d", a.Name, a.Value.Dims[0], arrays[0].Name, s.length)
-		}
-		if len(a.Value.Data) == 0 {
-			return nil, fmt.Errorf("array %s of shape %v is empty", a.Name, a.Value.Dims)
-		}
-		s.length = a.Value.Dims[0]
-		s.Inputs = append(s.Inputs, Input{a.Name, a.Value.Type, slices.Clone(a.Value.Dims[1:])})
-	}
-	if len(arrays) == 0 || s.length == 0 {
-		return nil, fmt.Errorf("no items")
-	}
-	if labels != nil && len(labels) != s.length {
-		return nil, fmt.Errorf("%d labels for %d items", len(labels), s.length)
-	}
-	words := make([][]string, len(arrays))
-	for k, a := range arrays {
-		if a.Value.Type == numeric.Str {
-			words[k] = a.Value.Strings()
-		}
-	}
-	s.read = func(i, k int, dst *numeric.Value) error {
-		if n := numeric.Count(dst.Dims); words[k] != nil {
-			*dst = numeric.Strings(words[k][i*n:(i+1)*n], dst.Dims...)
-			return nil
-		}
-		copy(dst.Data, arrays[k].Value.Data[i*len(dst.Data):])
-		return nil
-	}
-	return s, nil
-}
-
-// Array is a named array.
-type Array struct {
-	Name  string
-	Value numeric.Value
-}
-
 // Batch returns items i to i+n-1: a value for each of Inputs, whose first axis counts the items; of a whole set, n must
 // be 1 and the values are the item's as they are.
 func (s *Set) Batch(i, n int) ([]numeric.Value, error) {
@@ -122,8 +78,8 @@ func (s *Set) Batch(i, n int) ([]numeric.Value, error) {
 	values := make([]numeric.Value, len(s.Inputs))
 	for k, in := range s.Inputs {
 		dims := in.Dims
-		if s.shapes != nil {
-			dims = s.shapes(i, k)
+		if s.stored != nil {
+			dims = s.stored[i][k].Dims
 		}
 		if !s.Whole {
 			dims = append([]int{n}, dims...)

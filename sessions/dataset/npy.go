@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -192,13 +194,17 @@ func readNpz(file io.ReaderAt, size int64, o Options) (arrays []Array, labels []
 	if err != nil {
 		return nil, nil, fmt.Errorf("not a .npz archive: %w", err)
 	}
-	left := maxBytes
+	left, counts := maxBytes, map[int]bool{}
+	part := func(n int) (first, count int, err error) {
+		counts[n] = true
+		return o.part(n)
+	}
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
 			return nil, nil, fmt.Errorf("%s in the archive is no .npy array", f.Name)
 		}
-		v, err := readMember(f, left, o)
+		v, err := readMember(f, left, part)
 		if err != nil {
 			return nil, nil, fmt.Errorf("array %s: %w", name, err)
 		}
@@ -211,6 +217,9 @@ func readNpz(file io.ReaderAt, size int64, o Options) (arrays []Array, labels []
 		}
 		arrays = append(arrays, Array{name, v})
 	}
+	if len(counts) > 1 && (o.First > 0 || o.Limit > 0) {
+		return nil, nil, fmt.Errorf("some of its items are wanted, but its arrays have %v in their first axes, which do not all count items", slices.Sorted(maps.Keys(counts)))
+	}
 	if len(arrays) == 1 && arrays[0].Name == "x" {
 		arrays[0].Name = ""
 	}
@@ -220,13 +229,13 @@ func readNpz(file io.ReaderAt, size int64, o Options) (arrays []Array, labels []
 	return arrays, labels, nil
 }
 
-func readMember(f *zip.File, most int, o Options) (numeric.Value, error) {
+func readMember(f *zip.File, most int, part func(n int) (first, count int, err error)) (numeric.Value, error) {
 	r, err := f.Open()
 	if err != nil {
 		return numeric.Value{}, err
 	}
 	defer r.Close()
-	return readNpy(r, most, o.part)
+	return readNpy(r, most, part)
 }
 
 // toLabels returns the elements of a list of integers as labels.

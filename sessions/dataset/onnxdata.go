@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/internal/host"
@@ -76,9 +75,9 @@ func (s *Set) input(k int, name string, v numeric.Value, first bool) error {
 	return nil
 }
 
-// keep makes these values the items of a whole set, by its inputs.
+// keep makes these values the items of a whole set, by item and input.
 func (s *Set) keep(items [][]numeric.Value) {
-	s.shapes = func(i, k int) []int { return items[i][k].Dims }
+	s.stored = items
 	s.read = func(i, k int, dst *numeric.Value) error {
 		store(dst, items[i][k].Data)
 		return nil
@@ -92,69 +91,6 @@ func store(dst *numeric.Value, data []byte) {
 		return
 	}
 	copy(dst.Data, data)
-}
-
-// itemised returns a whole set as one of the items that lie along the first axis of its values, where that axis is one and the
-// same symbol in all inputs: the batch. A set of batches of one, of values that differ in other axes, or for other inputs stays
-// as it is.
-func (s *Set) itemised(inputs []*graph.Tensor) *Set {
-	if !s.Whole || s.shapes == nil || !sameBatch(inputs) {
-		return s
-	}
-	type place struct{ set, at int }
-	var places []place
-	cut := *s
-	cut.Inputs = nil
-	for i := range s.length {
-		n := 0
-		for k, in := range s.Inputs {
-			dims := s.shapes(i, k)
-			if len(dims) == 0 || k > 0 && dims[0] != n || i > 0 && !slices.Equal(dims[1:], cut.Inputs[k].Dims) {
-				return s
-			}
-			if n = dims[0]; i == 0 {
-				cut.Inputs = append(cut.Inputs, Input{in.Name, in.Type, slices.Clone(dims[1:])})
-			}
-		}
-		for at := range n {
-			places = append(places, place{i, at})
-		}
-	}
-	if len(places) == s.length || len(places) == 0 {
-		return s
-	}
-	cut.Whole, cut.shapes, cut.length = false, nil, len(places)
-	cut.Identity.Hash += " by items"
-	cut.read = func(i, k int, dst *numeric.Value) error {
-		from := places[i]
-		whole := numeric.NewValue(dst.Type, s.shapes(from.set, k)...)
-		if err := s.read(from.set, k, &whole); err != nil {
-			return err
-		}
-		store(dst, whole.Rows(from.at, from.at+1).Data)
-		return nil
-	}
-	return &cut
-}
-
-// sameBatch reports whether one symbol is the first axis of all inputs, and no other axis of them.
-func sameBatch(inputs []*graph.Tensor) bool {
-	if len(inputs) == 0 || len(inputs[0].Dims) == 0 {
-		return false
-	}
-	batch, symbol := inputs[0].Dims[0].SymbolName()
-	for _, t := range inputs {
-		for i, d := range t.Dims {
-			names := map[string]bool{}
-			if d.Symbols(names); names[batch] != (i == 0) {
-				return false
-			}
-		}
-		if len(t.Dims) == 0 {
-			return false
-		}
-	}
-	return symbol
 }
 
 // onnxFolders returns the folders of test data in dir, itself or those in it, in order; none if it has none.

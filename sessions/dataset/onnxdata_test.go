@@ -82,7 +82,7 @@ func TestONNXBatches(t *testing.T) {
 	if b.Set.Identity == s.Identity {
 		t.Error("the items of batches are the batches by their identity")
 	}
-	if b, err := s.Bind(network(symbolic.Symbol("a"), symbolic.Symbol("b"))); err != nil || b.Len() != 2 {
-		t.Errorf("two inputs with axes of their own: %v", err)
+	if b, err := s.Bind(network(symbolic.Symbol("a"), symbolic.Symbol("b"))); err != nil || b.Len() != 4 {
+		t.Errorf("two inputs with axes of their own, of one extent: %v", err)
 	}
 }

@@ -72,7 +72,7 @@ func open(path string, o Options) (*Set, error) {
 			return nil, err
 		}
 	}
-	if s.Labels != nil && len(s.Labels) != s.Len() {
+	if s.Labels != nil && len(s.Labels) != s.Len() && !s.arrays {
 		return nil, fmt.Errorf("%d labels for %d items", len(s.Labels), s.Len())
 	}
 	s.Identity, err = f.identity(path, o)

@@ -187,7 +187,6 @@ func TestOpenErrors(t *testing.T) {
 		{"huge.npy", npy(1, "<f4", "(1000000000, 1000000000)", nil), Options{}, "more than 1024 MiB"},
 		{"long.npy", npy(1, "<f4", "(200000000,)", floats(1)), Options{}, "the file ends after 4 of"},
 		{"overflow.npy", npy(1, "<f4", "(1, 1099511627776, 1099511627776)", nil), Options{}, "more than 1024 MiB"},
-		{"scalar.npy", npy(1, "<f4", "()", floats(1)), Options{}, "is a single number"},
 		{"zero.npy", npy(1, "<f4", "(0, 2)", nil), Options{}, "first item is 0, but there are 0"},
 		{"part.npy", x, Options{First: 3}, "first item is 3, but there are 3"},
 		{"limit.npy", x, Options{First: 1, Limit: 3}, "items 1 to 3 are wanted, but there are 3"},

@@ -14,7 +14,7 @@ import (
 
 // Random returns n items of made-up data for a network's inputs: real numbers from the standard normal distribution,
 // integers that the layers which read them can use, which the set's name tells, booleans. Symbols of the shapes are taken from
-// env and are 1 if they are not in it; the first axis counts the items, unless an input has none, they differ in its extent or
+// env and are 1 if they are not in it; the first axis counts the items, unless an input has none, they differ in it or
 // it is fixed, in which case the items are whole. The same arguments give the same data, item by item.
 func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Set, error) {
 	if len(inputs) == 0 {
@@ -25,7 +25,7 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 	}
 	s := &Set{Name: "random", Random: true, length: n, Identity: Identity{Path: "random", Hash: fmt.Sprintf("random %d of %d %v", seed, n, env)}}
 	item := 0.0
-	ranges := make([]integers, len(inputs))
+	ranges, batched := make([]integers, len(inputs)), graph.Batched(inputs)
 	for k, t := range inputs {
 		dims := make([]int, len(t.Dims))
 		for i, d := range t.Dims {
@@ -43,7 +43,7 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 			ranges[k] = integersOf(t, env)
 			s.Identity.Hash += fmt.Sprintf(" %d to %d", ranges[k].low, ranges[k].high)
 		}
-		if len(t.Dims) == 0 || len(inputs[0].Dims) == 0 || !t.Dims[0].Equal(inputs[0].Dims[0]) || fixedBatch(t.Dims[0]) {
+		if len(t.Dims) == 0 || len(inputs[0].Dims) == 0 || !t.Dims[0].Equal(inputs[0].Dims[0]) || !countsItems(t, batched) {
 			s.Whole = true
 		}
 	}
@@ -119,10 +119,10 @@ func checkRandom(t *graph.Tensor, dims []int, n int, item *float64) error {
 	return nil
 }
 
-// fixedBatch reports whether a first axis has more than one item in every inference.
-func fixedBatch(d symbolic.Dim) bool {
-	n, ok := d.IsConst()
-	return ok && n != 1
+// countsItems reports whether the first axis of an input counts items: as one of those that may, or as a single one.
+func countsItems(t *graph.Tensor, batched []*graph.Tensor) bool {
+	n, _ := t.Dims[0].IsConst()
+	return n == 1 || slices.Contains(batched, t)
 }
 
 // fill makes up elements for a value of real numbers or booleans, and small ones of 8 bits.

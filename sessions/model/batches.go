@@ -6,22 +6,26 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
 )
 
-// Shaped returns the configuration with its batch in the first axis of its shapes, where that is a symbol.
+// Shaped returns the configuration with its batch in the first axis of its shapes, where that is one of items. Where the shapes have
+// several extents there, they say it all, and its batch is one.
 func (m *Model) Shaped(cfg config.Config) config.Config {
 	if len(cfg.Shapes) == 0 || m.Network == nil {
+		return cfg
+	}
+	if Apart(m.Network, cfg.Shapes) {
+		cfg.Batch = 1
 		return cfg
 	}
 	shapes := map[string][]int{}
 	for name, dims := range cfg.Shapes {
 		shapes[name] = slices.Clone(dims)
 	}
-	for _, t := range m.Network.Inputs {
-		if dims := shapes[t.Name]; compare.IsBatched(t) && len(dims) > 0 {
+	for _, t := range graph.Batched(m.Network.Inputs) {
+		if dims := shapes[t.Name]; len(dims) > 0 {
 			dims[0] = max(1, cfg.Batch)
 		}
 	}
@@ -29,38 +33,50 @@ func (m *Model) Shaped(cfg config.Config) config.Config {
 	return cfg
 }
 
-// FixedBatch returns the extent of the first axis of inputs where it is no symbol, so that no batch can be chosen; ok is false
-// where it can, and where a model is not there.
+// FixedBatch returns the extent of the first axis of inputs where no batch can be chosen; ok is false where it can, and where a
+// model is not there.
 func (m *Model) FixedBatch() (batch int, ok bool) {
-	if m.Network == nil || slices.ContainsFunc(m.Network.Inputs, compare.IsBatched) {
+	if m.Network == nil || len(graph.Batched(m.Network.Inputs)) > 0 {
 		return 0, false
 	}
 	for _, t := range m.Network.Inputs {
 		if len(t.Dims) > 0 {
-			return t.Dims[0].IsConst()
+			if n, fixed := t.Dims[0].IsConst(); fixed {
+				return n, true
+			}
+			break
 		}
 	}
 	return 1, true
 }
 
-// BatchOfShapes returns the extent that shapes give to the first axis of inputs where that is a symbol; ok is false
-// where they give none.
+// BatchOfShapes returns how many items shapes give to the first axes of inputs that may count them: one where these differ. ok is
+// false where they give none.
 func (m *Model) BatchOfShapes(shapes map[string][]int) (batch int, ok bool) {
 	if m.Network == nil {
 		return 0, false
 	}
-	for _, t := range m.Network.Inputs {
-		if dims := shapes[t.Name]; compare.IsBatched(t) && len(dims) > 0 {
-			return dims[0], true
-		}
+	for _, t := range graph.Batched(m.Network.Inputs) {
+		ok = ok || len(shapes[t.Name]) > 0
 	}
-	return 0, false
+	_, batch = graph.BatchAt(m.Network.Inputs, AxisSymbols(m.Network, shapes))
+	return batch, ok
 }
 
-// DataShapes returns the shapes of inputs that the first item of data has, for a model of whose inputs other axes than a
-// first one are symbols; nil for every other model.
+// Apart reports whether shapes have several extents in the first axes of inputs that may count items, so that none does.
+func Apart(n *graph.Network, shapes map[string][]int) bool {
+	batched, _ := graph.BatchAt(n.Inputs, AxisSymbols(n, shapes))
+	return len(batched) == 0 && len(graph.Batched(n.Inputs)) > 0
+}
+
+// DataShapes returns the shapes of inputs that the first item of data has, for a model whose inputs have other axes that are symbols
+// than those which count items, and for an item that is more than one along these; nil for every other one.
 func (m *Model) DataShapes(d dataset.Data) (map[string][]int, error) {
-	if m.Network == nil || len(free(m.Network, nil)) == 0 {
+	if m.Network == nil {
+		return nil, nil
+	}
+	open, batched := len(free(m.Network, nil)) > 0, graph.Batched(m.Network.Inputs)
+	if !open && len(batched) == 0 {
 		return nil, nil
 	}
 	item, err := d.Inputs(0)
@@ -75,7 +91,11 @@ func (m *Model) DataShapes(d dataset.Data) (map[string][]int, error) {
 				return nil, err
 			}
 			shapes[t.Name] = slices.Clone(dims)
+			open = open || slices.Contains(batched, t) && dims[0] != 1
 		}
+	}
+	if !open {
+		return nil, nil
 	}
 	return shapes, nil
 }
@@ -83,21 +103,16 @@ func (m *Model) DataShapes(d dataset.Data) (map[string][]int, error) {
 // OneOf returns the values of a network's symbols for a single item, of those for a batch.
 func OneOf(n *graph.Network, env map[string]int) map[string]int {
 	one := maps.Clone(env)
-	for _, t := range n.Inputs {
-		if compare.IsBatched(t) {
-			name, _ := t.Dims[0].SymbolName()
-			one[name] = 1
-		}
+	batched, _ := graph.BatchAt(n.Inputs, env)
+	for _, t := range batched {
+		name, _ := t.Dims[0].SymbolName()
+		one[name] = 1
 	}
 	return one
 }
 
 // BatchOf returns how many items one inference of a plan takes.
 func BatchOf(p *run.Plan) int {
-	for _, t := range p.Network.Inputs {
-		if compare.IsBatched(t) {
-			return t.Dims[0].Eval(p.Env())
-		}
-	}
-	return 1
+	_, size := graph.BatchAt(p.Network.Inputs, p.Env())
+	return size
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -79,12 +78,13 @@ func described(p *run.Plan) EngineReport {
 		}
 	}
 	env := p.Env()
-	for _, t := range p.Network.Inputs {
-		if compare.IsBatched(t) {
-			cfg.Batch = t.Dims[0].Eval(env)
-		}
+	batched, size := graph.BatchAt(p.Network.Inputs, env)
+	cfg.Batch = size
+	shaped := free(p.Network, nil)
+	if len(batched) == 0 {
+		shaped = append(shaped, graph.Batched(p.Network.Inputs)...)
 	}
-	for _, t := range free(p.Network, nil) {
+	for _, t := range shaped {
 		if cfg.Shapes == nil {
 			cfg.Shapes = map[string][]int{}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // Symbols returns the values of the network's dimension symbols under a configuration: from its shapes, and of an input
-// that has none there the batch for a first axis that is a symbol. Where other symbols have no value the error says how to
+// that has none there the batch for a first axis that may count items. Where other symbols have no value the error says how to
 // give them one: an [UnboundShapes].
 func (m *Model) Symbols(cfg config.Config) (map[string]int, error) {
 	if err := checkShapes(m.Network, cfg); err != nil {
@@ -141,18 +141,14 @@ func AxisSymbols(net *graph.Network, shapes map[string][]int) map[string]int {
 	return values
 }
 
-// KnownSymbols returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of
-// other inputs.
+// KnownSymbols returns the values of symbols that are an axis of an input: those of the shapes, and the batch for those of other inputs
+// that count items.
 func KnownSymbols(net *graph.Network, cfg config.Config) map[string]int {
 	known := AxisSymbols(net, cfg.Shapes)
-	for _, t := range net.Inputs {
-		if len(t.Dims) == 0 {
-			continue
-		}
-		if name, symbol := t.Dims[0].SymbolName(); symbol {
-			if _, ok := known[name]; !ok {
-				known[name] = max(1, cfg.Batch)
-			}
+	for _, t := range graph.Batched(net.Inputs) {
+		name, _ := t.Dims[0].SymbolName()
+		if _, ok := known[name]; !ok {
+			known[name] = max(1, cfg.Batch)
 		}
 	}
 	return known
@@ -213,7 +209,7 @@ func exampleShape(t *graph.Tensor) string {
 		n, fixed := d.IsConst()
 		switch {
 		case fixed:
-		case i == 0 && !t.IsShape:
+		case slices.Contains(graph.Batched([]*graph.Tensor{t}), t) && i == 0:
 			n = 1
 		default:
 			n = 64

@@ -60,6 +60,22 @@ func (a *RuntimeAxis) Choose(limit time.Duration) (best int) {
 	return best
 }
 
+// Items returns how many items an inference of the best extents takes: the extent of axes that are first ones of inputs alone, if they
+// have one.
+func (r *Runtime) Items() int {
+	items := 0
+	for _, a := range r.Axes {
+		if slices.ContainsFunc(a.Places, func(p RuntimePlace) bool { return p.Axis > 0 }) {
+			continue
+		}
+		if items > 0 && a.Opt != items {
+			return 1
+		}
+		items = a.Opt
+	}
+	return max(1, items)
+}
+
 // Serves reports whether the axes of the engine have the extents that others have.
 func (r *Runtime) Serves(axes []RuntimeAxis) bool {
 	return slices.EqualFunc(r.Axes, axes, func(a, b RuntimeAxis) bool {

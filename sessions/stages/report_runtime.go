@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -101,6 +101,7 @@ func (w *sweeper) along(ctx context.Context, phase string, envs []map[string]int
 
 // runtimeAxes returns the open extents of a plan's inputs.
 func runtimeAxes(p *run.Plan) (list []report.RuntimeAxis) {
+	batched, _ := graph.BatchAt(p.Network.Inputs, p.Env())
 	for _, s := range p.Symbols {
 		least, most := s.Range()
 		a := report.RuntimeAxis{Symbol: s.Name, Min: least, Opt: s.Value, Max: most}
@@ -108,7 +109,7 @@ func runtimeAxes(p *run.Plan) (list []report.RuntimeAxis) {
 			for i, d := range t.Extents() {
 				if name, ok := d.SymbolName(); ok && name == s.Name {
 					a.Places = append(a.Places, report.RuntimePlace{Input: t.Name, Axis: i})
-					a.Batch = a.Batch || i == 0 && compare.IsBatched(t)
+					a.Batch = a.Batch || i == 0 && slices.Contains(batched, t)
 				}
 			}
 		}

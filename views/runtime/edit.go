@@ -78,11 +78,7 @@ func serve(r *report.Runtime, axes []report.RuntimeAxis, d pane.Desk) tea.Cmd {
 			}
 		}
 		c.Shapes = shapes
-		for _, a := range axes {
-			if a.Batch {
-				c.Batch = a.Opt
-			}
-		}
+		c.Batch = to.Items()
 		c.MinShapes, c.MaxShapes = nil, nil
 		if ranged {
 			c.MinShapes, c.MaxShapes = low, high
@@ -134,7 +130,22 @@ func parseRanges(text string, r *report.Runtime) ([]report.RuntimeAxis, error) {
 			return nil, fmt.Errorf("axis %s: the best is to be %d, as in the data that are open, and not %d: %s=%d..%d..%d", a.Symbol, now, a.Opt, a.Symbol, min(a.Min, now), now, max(a.Max, now))
 		}
 	}
-	return axes, nil
+	return axes, together(axes, r.MadeUp)
+}
+
+// together returns an error where axes that count the items of data are to differ.
+func together(axes []report.RuntimeAxis, madeUp bool) error {
+	first := -1
+	for i, a := range axes {
+		switch {
+		case !a.Batch || madeUp:
+		case first < 0:
+			first = i
+		case a.Opt != axes[first].Opt:
+			return fmt.Errorf("axis %s: the best is to be %d, as of %s: both count the items of the data that are open", a.Symbol, axes[first].Opt, axes[first].Symbol)
+		}
+	}
+	return nil
 }
 
 // itemsOf cuts a line at its spaces, but not in names: an item ends with a word that has an equals sign.
