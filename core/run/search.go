@@ -149,8 +149,10 @@ func (c *Choice) set(layers []*graph.Layer, picks []int) (before []int) {
 }
 
 // changes yields the changes of choices that are worth a try, at the time when it is their turn: every option of a layer;
-// every pair of options of a layer and the producer of one of its inputs, which may be able to change a format only together;
-// and another format of a layer's results, with which all that read them change.
+// every pair of options of a layer and the producer of one of its inputs that change a format which they can only change together;
+// and another format of a layer's results, with which all that read them change. What changes no format between layers is no more than
+// the changes of each; and of a tensor that many layers read its producer and one of them change no format alone, since the others want
+// the one that it has.
 func (c *Choice) changes() iter.Seq2[[]*graph.Layer, []int] {
 	return func(yield func([]*graph.Layer, []int) bool) {
 		for _, l := range c.busy {
@@ -164,7 +166,7 @@ func (c *Choice) changes() iter.Seq2[[]*graph.Layer, []int] {
 			for _, p := range producers(l) {
 				for i := range c.options[p] {
 					for j := range c.options[l] {
-						if (i != c.pick[p] || j != c.pick[l]) && !yield([]*graph.Layer{p, l}, []int{i, j}) {
+						if c.tied(p, i, l, j) && !yield([]*graph.Layer{p, l}, []int{i, j}) {
 							return
 						}
 					}
@@ -173,6 +175,9 @@ func (c *Choice) changes() iter.Seq2[[]*graph.Layer, []int] {
 		}
 		for _, l := range c.busy {
 			for i, o := range c.options[l] {
+				if o.out == c.chosen(l).out && c.readAs(l, o.out) || readersInputs(l) > mostTogether {
+					continue
+				}
 				layers, picks := c.together(l, o.out)
 				if len(layers) > 1 && !yield(append(layers, l), append(picks, i)) {
 					return
@@ -182,11 +187,42 @@ func (c *Choice) changes() iter.Seq2[[]*graph.Layer, []int] {
 	}
 }
 
-// producers returns the layers that produce the inputs of l.
+// tied reports whether options of a layer and of one that reads it change a format between the two, or that of what both may read.
+func (c *Choice) tied(p *graph.Layer, i int, l *graph.Layer, j int) bool {
+	from, to, now, then := c.options[p][i], c.options[l][j], c.chosen(p), c.chosen(l)
+	return from.out != now.out || from.in != now.in && to.in != then.in
+}
+
+// readAs reports whether all that read the results of l do so in a format.
+func (c *Choice) readAs(l *graph.Layer, f kernels.Format) bool {
+	for _, t := range l.Outputs {
+		for _, u := range t.Users {
+			if !c.idle[u] && c.chosen(u).in != f {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// mostTogether bounds the inputs of the layers that change together: a change asks for the reformats of all of them.
+const mostTogether = 1 << 12
+
+// readersInputs returns how many inputs the layers have that read the results of l.
+func readersInputs(l *graph.Layer) (n int) {
+	for _, t := range l.Outputs {
+		for _, u := range t.Users {
+			n += len(u.Inputs)
+		}
+	}
+	return n
+}
+
+// producers returns the layers that produce the inputs of l which few others read.
 func producers(l *graph.Layer) []*graph.Layer {
 	var list []*graph.Layer
 	for i, x := range l.Inputs {
-		if x != nil && x.Producer != nil && !gives(l, i) && !slices.Contains(list, x.Producer) {
+		if x != nil && x.Producer != nil && !gives(l, i) && len(x.Users) < manyReaders && !slices.Contains(list, x.Producer) {
 			list = append(list, x.Producer)
 		}
 	}
