@@ -192,12 +192,19 @@ func (q Quantization) Check() error {
 		return fmt.Errorf("rounding compensated is done with bias_correction exact, and bias_correction is %s: set that to exact, or rounding to gptq", full.BiasCorrection)
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Ranges)) {
-		if err := CheckRange(q.Ranges[name]); err != nil {
+		r := q.Ranges[name]
+		if err := CheckRange(r); err != nil {
 			return fmt.Errorf("ranges: %s: %w", name, err)
+		}
+		if r[1]-r[0] < leastRange {
+			return fmt.Errorf("ranges: %s: %v is too narrow for 8 bits: its steps would be no normal numbers of float32; want %.2g at least from end to end", name, r, leastRange)
 		}
 	}
 	return nil
 }
+
+// leastRange is the width of a range whose 256 steps are the least normal float32.
+const leastRange = 256 * 0x1p-126
 
 // CheckRange returns an error for what is no least and largest value.
 func CheckRange(r []float64) error {
