@@ -7,6 +7,7 @@
 package kernels
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +15,9 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
+
+// ErrNotHalf is what a tactic for half precision says of a layer none of whose tensors is: another tactic says more.
+var ErrNotHalf = errors.New("no tensor is f16")
 
 // Format is the order of a tensor's elements in memory.
 type Format uint8

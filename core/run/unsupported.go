@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/kernels"
 )
 
 // Unsupported is the error of layers that no tactic of the backend computes: all of a network, or one.
@@ -51,13 +52,19 @@ func (u *Unsupported) Error() string {
 
 // Reason says in one line why the layer is not computed, and first of what can be done about: what a tactic says that takes
 // it but could not be measured, then that it would be computed in another type, or else what the last one says, which in a
-// backend's table is the most general.
+// backend's table is the most general, of those that are not for halves that the layer has not.
 func (l UnsupportedLayer) Reason() string {
 	n := len(l.Reasons)
 	if n == 0 {
 		return "there is none for the op"
 	}
 	c := l.Reasons[n-1]
+	for _, r := range slices.Backward(l.Reasons) {
+		if r.Reason != kernels.ErrNotHalf.Error() {
+			c = r
+			break
+		}
+	}
 	if i := slices.IndexFunc(l.Reasons, func(r Candidate) bool { return r.Failed }); i >= 0 {
 		c = l.Reasons[i]
 	} else if l.Type != "" {

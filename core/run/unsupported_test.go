@@ -74,3 +74,17 @@ func TestReasonsThatCanBeActedUpon(t *testing.T) {
 		}
 	}
 }
+
+// TestReasonBesideHalves: why no tactic takes a layer is not that those for half precision are for others.
+func TestReasonBesideHalves(t *testing.T) {
+	l := run.UnsupportedLayer{Layer: "c", Op: "Conv", Reasons: []run.Candidate{
+		{Tactic: "direct", Reason: "its stride is too large"}, {Tactic: "half", Reason: kernels.ErrNotHalf.Error()},
+	}}
+	if got, want := l.Reason(), "direct: its stride is too large; and 1 more"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	l.Reasons = l.Reasons[1:]
+	if got, want := l.Reason(), "half: no tensor is f16"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

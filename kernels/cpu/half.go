@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -31,7 +30,7 @@ func half(t kernels.Tactic, isa asm.Features) kernels.Tactic {
 	h.Match = func(b kernels.Binding) error {
 		w := widened(b)
 		if w.size == 0 {
-			return fmt.Errorf("no tensor is f16")
+			return kernels.ErrNotHalf
 		}
 		return t.Match(w.binding)
 	}
