@@ -200,6 +200,9 @@ func writeCalibration(w io.Writer, c *report.Calibration, compare bool) {
 		}
 	}
 	writeTable(w, []string{"@tensor", "calibrator", ">low", ">high", ">scale", ">clip %", "~>of error %", ">KL", ">SQNR dB", ">held out dB", ""}, rows)
+	if c.Shared > 0 {
+		fmt.Fprintf(w, "\n%d of the %s are evaluated, too\n", c.Shared, count(c.Batches, "item"))
+	}
 	if c.HeldOut > 0 {
 		fmt.Fprintf(w, "\nheld out: SQNR of %s that calibration did not see, by which the best is told\n", count(c.HeldOut, "item"))
 	}

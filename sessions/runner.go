@@ -69,7 +69,7 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 	var err error
 	snap.Model, err = s.LookAt(cfg)
 	if parts == report.PartModel && errors.As(err, new(*model.UnboundShapes)) { // a look at the model needs no shapes
-		snap.Model, err = describe.Model(s.Model, s.Place.Data, s.Calibration.Items(), nil), nil
+		snap.Model, err = s.Described(nil), nil
 	}
 	if err != nil {
 		return snap, err
@@ -162,7 +162,7 @@ func (r *Runner) Head(cfg *config.Config) report.Head {
 	if data := s.Place.Data; data != nil {
 		h.Data = &report.DataHead{Name: data.Name(), Random: data.Random(), Items: data.Len()}
 		h.Data.Labelled = data.Labels(0) != nil
-		h.Data.CalItems = s.Calibration.Items()
+		h.Data.CalItems, h.Data.Shared = s.Calibration.Items(), s.Calibration.Shared()
 	}
 	return h
 }

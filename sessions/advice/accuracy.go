@@ -42,6 +42,18 @@ func accuracy(f *facts) []report.Finding {
 	return []report.Finding{found}
 }
 
+// calibratedOnEvaluated finds ranges of items that accuracy is measured on, by which it may look better than on others.
+func calibratedOnEvaluated(f *facts) []report.Finding {
+	a := f.Accuracy
+	if a.Shared == 0 {
+		return nil
+	}
+	return []report.Finding{{Severity: report.Suggestion, Remedy: report.RemedyData,
+		Text:     fmt.Sprintf("ranges were found on %s of the %d that are evaluated: accuracy on others may be lower", plural(a.Shared, "item"), a.Items),
+		Evidence: []report.Evidence{number("calibration_items_evaluated", float64(a.Shared)), number("items", float64(a.Items))},
+	}}
+}
+
 // worst returns the layer that adds most error, "" where none is known.
 func worst(a *report.Accuracy) string {
 	if i := a.WorstLayer(); i >= 0 {

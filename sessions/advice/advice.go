@@ -29,6 +29,7 @@ func Rules() []Rule {
 		{"label-offset", "FP32 is right far more often with labels one further", report.PartScore, labelOffset},
 		{"accuracy", "answers differ from FP32's", report.PartScore, accuracy},
 		{"random-ranges", "the ranges of INT8 come from random input", report.PartOverview, randomRanges},
+		{"calibrated-on-evaluated", "ranges were found on items that accuracy is measured on", report.PartScore, calibratedOnEvaluated},
 		{"outliers", "a few elements set the range of a tensor, and the others have few of the 256 values", report.PartCalibration, outliers},
 		{"wide-channel", "one channel sets the range of a tensor, and the others have few of the 256 values", report.PartCalibration, wideChannel},
 		{"calibrators", "calibrators disagree on the range of a tensor by a factor of four", report.PartCalibration, calibrators},

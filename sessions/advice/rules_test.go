@@ -127,6 +127,7 @@ var planted = map[string]struct {
 	"random-ranges": {func(s *report.Snapshot) {
 		s.Overview.Badges = []report.Badge{{Text: report.RandomCalibration, Why: "no data"}}
 	}, "", report.RemedyData},
+	"calibrated-on-evaluated": {func(s *report.Snapshot) { s.Accuracy.Shared = 8 }, "", report.RemedyData},
 	"outliers": {func(s *report.Snapshot) {
 		t := &s.Calibration.Tensors[0]
 		t.By[0].Amax, t.By[1].Amax, t.By[0].SQNR, t.By[1].SQNR = 100, 100, 12, 12

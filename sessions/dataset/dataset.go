@@ -44,6 +44,8 @@ type Set struct {
 	stored [][]numeric.Value // of whole items that are in memory, by item and input: they may differ in shape; else nil
 	arrays bool              // the one item is arrays, whose first axes may count items, as inputs tell
 	feed   *Set              // of arrays with as many items each: the same as one such item; else nil
+	// file is the path of the file that item i is; nil where items are not files of their own.
+	file func(i int) string
 	// anew makes n items of made-up data at other values of the symbols, of the same seed; nil where data is not made up.
 	anew func(env map[string]int, n int) (*Set, error)
 }

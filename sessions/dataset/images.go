@@ -52,6 +52,7 @@ func openImages(dir string, o Options) (*Set, error) {
 	return &Set{
 		Name: filepath.Base(dir), Labels: l.labels, Identity: id, length: len(l.files), boxes: boxes, size: o.Size,
 		Inputs: []Input{{"", numeric.F32, layout.dims()}},
+		file:   func(i int) string { return filepath.Join(dir, l.files[i]) },
 		read: func(i, _ int, dst *numeric.Value) error {
 			p, err := readImage(filepath.Join(dir, l.files[i]))
 			if err != nil {

@@ -4,7 +4,8 @@ package report
 type Accuracy struct {
 	Precision  string
 	Calibrator string
-	Ranges     string `json:",omitempty"` // where the ranges that the calibrator found come from
+	Ranges     string `json:",omitempty"`                                      // where the ranges that the calibrator found come from
+	Shared     int    `json:",omitempty" output:"calibration_items_evaluated"` // items that they were found on which are evaluated, too
 	Layers     []LayerError
 	Outputs    []OutputError
 	Labels     LabelAccuracy

@@ -12,7 +12,8 @@ type Calibration struct {
 	Tensors     []TensorCalibration
 	Weights     []WeightCalibration `json:",omitempty"`
 	Batches     int
-	HeldOut     int `json:",omitempty" output:"held_out_items"` // items that calibration did not see, on which the best calibrator is found
+	HeldOut     int `json:",omitempty" output:"held_out_items"`  // items that calibration did not see, on which the best calibrator is found
+	Shared      int `json:",omitempty" output:"items_evaluated"` // items of the data that are evaluated, too
 	Random      bool
 	Elapsed     time.Duration
 }

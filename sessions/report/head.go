@@ -28,6 +28,7 @@ type DataHead struct {
 	Random   bool // made up: accuracy is agreement only
 	Items    int  // to evaluate on
 	CalItems int  `output:"calibration_items"`
+	Shared   int  `json:",omitempty" output:"calibration_items_evaluated"`
 	Labelled bool
 }
 
@@ -36,7 +37,7 @@ func (s *Snapshot) Head() Head {
 	h := Head{Device: &s.Device, Config: &s.Config}
 	if m := s.Model; m != nil {
 		h.Model = &ModelHead{Name: m.Name, Graph: m.Graph, Path: m.Path, Kind: m.Kind, Bytes: m.Bytes, SHA256: m.SHA256}
-		h.Data = &DataHead{Name: m.Data, Random: m.Random, Items: m.Items, CalItems: m.CalItems, Labelled: m.Labelled}
+		h.Data = &DataHead{Name: m.Data, Random: m.Random, Items: m.Items, CalItems: m.CalItems, Shared: m.Shared, Labelled: m.Labelled}
 	}
 	return h
 }

@@ -16,13 +16,14 @@ type Model struct {
 	Inputs   []Tensor
 	Outputs  []Tensor
 	Layers   []Layer
-	Params   int64          `output:"parameters"` // elements of constants
-	FLOPs    int64          `output:"flops"`      // two for each multiply-add of convolutions and matrix products, at the session's shapes
-	Ops      map[string]int `entry:"op,layers"`   // layers by op
-	Data     string         `output:"-"`          // where inputs come from
-	Random   bool           `output:"-"`          // the data is random: accuracy is agreement only
-	Items    int            `output:"-"`          // of evaluation data
-	CalItems int            `output:"-"`          // of calibration data
+	Params   int64          `output:"parameters"`          // elements of constants
+	FLOPs    int64          `output:"flops"`               // two for each multiply-add of convolutions and matrix products, at the session's shapes
+	Ops      map[string]int `entry:"op,layers"`            // layers by op
+	Data     string         `output:"-"`                   // where inputs come from
+	Random   bool           `output:"-"`                   // the data is random: accuracy is agreement only
+	Items    int            `output:"-"`                   // of evaluation data
+	CalItems int            `output:"-"`                   // of calibration data
+	Shared   int            `output:"-" json:",omitempty"` // items of calibration data that are evaluated, too
 	Labelled bool           `output:"-"`
 	// Stripped says that it is an engine without the model that it was built from: there is nothing to compare or calibrate.
 	Stripped bool `json:",omitempty" output:"-"`

@@ -90,8 +90,9 @@ func (a *accuracy) make(ctx context.Context, in examining) (*report.Accuracy, er
 	r := &report.Accuracy{Precision: string(in.Of.Of.Precision), Tolerance: layerTolerance, Random: a.data.Random(), Reference: a.same(in), OwnQuantization: a.model.Quantized}
 	if ranges := in.Of.Of.Ranges; ranges != nil {
 		r.Calibrator, r.Ranges, r.RandomRanges = in.Calibrator, a.orders.Stored.rangesFrom(ranges.By), a.orders.Stored.RandomRanges(ranges.By)
-		if calibration := a.engines.tuning.precisions.calibration; !a.data.Random() && calibration.read.share(a.data, mostUnseen) > 0.5 {
-			r.Ranges += ", on items that are evaluated, too"
+		if c := a.engines.tuning.precisions.calibration; !c.read.none() {
+			r.Shared = c.Shared()
+			r.Ranges += sharedText(r.Shared, c.Items())
 		}
 	}
 	if err := a.compareOutputs(ctx, in, loaded, ref, r); err != nil {
@@ -224,4 +225,15 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 	}
 	layerReport(l.Plan, acc, local, why, r)
 	return nil
+}
+
+// sharedText says how many of the items that ranges were found on are evaluated, too; nothing where none is.
+func sharedText(shared, items int) string {
+	switch shared {
+	case 0:
+		return ""
+	case items:
+		return ", on items that are evaluated, too"
+	}
+	return fmt.Sprintf(", %d of its %d items evaluated, too", shared, items)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/trtui/trtui/core/build"
@@ -30,11 +31,15 @@ type calibration struct {
 	Ranges *stage[ranging, map[string]numeric.Range]
 	made   made
 	read   fingerprints // of the items that were collected on
+	atHand bool         // it takes little to count these
+	shared func() int   // how many items of it are evaluated, too
 }
 
 func newCalibration(m *model.Model, w Workplace, o *orders, told *Audience, d *device) *calibration {
 	c := &calibration{model: m, orders: o, told: told, device: d, host: w.Reference(), Data: w.CalData, most: w.CalItems}
 	c.Hist, c.Ranges = newStage(c.collect), newStage(c.find)
+	c.shared = sync.OnceValue(func() int { return dataset.Shared(w.CalData, c.Items(), w.Data) })
+	c.atHand = dataset.AtHand(w.CalData) && dataset.AtHand(w.Data)
 	return c
 }
 
@@ -90,6 +95,14 @@ func (c *calibration) Items() int {
 		n = min(n, c.most)
 	}
 	return n
+}
+
+// Shared is how many items of the data are evaluated, too; 0 where nothing was collected yet and it would have to be read for that.
+func (c *calibration) Shared() int {
+	if c.read.none() && !c.atHand {
+		return 0
+	}
+	return c.shared()
 }
 
 // seen is how many items what was collected is of.

@@ -27,20 +27,4 @@ func TestFingerprints(t *testing.T) {
 	if f.has(item(2, 1)) || f.has(item(1, 4)) {
 		t.Error("another item is taken for one that was seen")
 	}
-	for want, data := range map[float64]numbers{0: {5, 6}, 0.5: {1, 5}, 1: {1, 3}} {
-		if got := f.share(data, 16); got != want {
-			t.Errorf("of %v a share of %g was seen, want %g", data, got, want)
-		}
-	}
 }
-
-// numbers are items of x and y, which is one more.
-type numbers []float32
-
-func (n numbers) Len() int { return len(n) }
-func (n numbers) Inputs(i int) (map[string]numeric.Value, error) {
-	return map[string]numeric.Value{"x": numeric.Values(numeric.F32, n[i:i+1], 1), "y": numeric.Values(numeric.F32, []float32{n[i] + 1}, 1)}, nil
-}
-func (numbers) Labels(int) []int { return nil }
-func (numbers) Name() string     { return "numbers" }
-func (numbers) Random() bool     { return false }

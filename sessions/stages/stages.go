@@ -105,7 +105,14 @@ func (s *Stages) LookAt(cfg config.Config) (*report.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe.Model(s.Model, s.Place.Data, s.Calibration.Items(), env), nil
+	return s.Described(env), nil
+}
+
+// Described describes the source network at values of its symbols, where there are none without shapes, and the data.
+func (s *Stages) Described(env map[string]int) *report.Model {
+	r := describe.Model(s.Model, s.Place.Data, s.Calibration.Items(), env)
+	r.Shared = s.Calibration.Shared()
+	return r
 }
 
 // Rewritten tells how the source network became the engine's.

@@ -93,7 +93,7 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 	if err != nil {
 		return nil, err
 	}
-	r.HeldOut = held.items
+	r.HeldOut, r.Shared = held.items, s.calibration.Shared()
 	active, spreads := slices.Index(names, r.Active), found.Spreads()
 	links, err := s.links.of(ctx, in.Of.Of)
 	if err != nil {

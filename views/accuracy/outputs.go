@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/words"
 )
 
 // outputsView compares the network's outputs.
@@ -28,8 +29,12 @@ func newOutputsView(look *ui.Look) *outputsView {
 func (v *outputsView) Title() string { return "Outputs against " + v.in.Snap.Accuracy.OutputsAgainst() }
 
 func (v *outputsView) Note() (string, ui.Style) {
-	if a := v.in.Snap.Accuracy; a != nil && a.Reference {
+	switch a := v.in.Snap.Accuracy; {
+	case a == nil:
+	case a.Reference:
 		return v.in.Note("which this is")
+	case a.Shared > 0:
+		return v.in.Note(words.Plural(a.Shared, "item") + " calibrated on, too")
 	}
 	return v.in.Note("")
 }

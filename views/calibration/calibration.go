@@ -98,6 +98,12 @@ func (v *tensorsView) Note() (string, ui.Style) {
 	if r.Random {
 		text = "random input, " + text
 	}
+	switch {
+	case r.Shared > 0 && r.Shared == r.Batches:
+		text += ", evaluated, too"
+	case r.Shared > 0:
+		text += fmt.Sprintf(", %d evaluated, too", r.Shared)
+	}
 	if r.HeldOut > 0 {
 		text += fmt.Sprintf(", best on %d others", r.HeldOut)
 	}

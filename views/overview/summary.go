@@ -261,8 +261,15 @@ func dataFact(m *report.Model) ui.Fact {
 		f.Value = "none"
 	case m.Random:
 		f.Note += ": accuracy is not meaningful, only agreement is"
-	default:
+	case m.CalItems == 0: // a file of ranges has no items
+	case m.Shared == 0:
 		f.Note += fmt.Sprintf(", %d others for calibration", m.CalItems)
+	case m.Shared < m.CalItems:
+		f.Note += fmt.Sprintf(", %d for calibration, %d of which are evaluated, too", m.CalItems, m.Shared)
+	case m.CalItems < m.Items:
+		f.Note += fmt.Sprintf(", %d of them for calibration, too", m.CalItems)
+	default:
+		f.Note += ", the same for calibration"
 	}
 	return f
 }

@@ -38,3 +38,22 @@ func TestSplitFacts(t *testing.T) {
 		}
 	}
 }
+
+// TestDataFact: which items are calibrated on is told from those that are evaluated, where they are the same ones, too.
+func TestDataFact(t *testing.T) {
+	for _, c := range []struct {
+		calItems, shared int
+		want             string
+	}{
+		{100, 0, "set.npz, 100 others for calibration"},
+		{100, 40, "set.npz, 100 for calibration, 40 of which are evaluated, too"},
+		{100, 100, "set.npz, 100 of them for calibration, too"},
+		{500, 500, "set.npz, the same for calibration"},
+		{0, 0, "set.npz"},
+	} {
+		m := &report.Model{Data: "set.npz", Items: 500, CalItems: c.calItems, Shared: c.shared}
+		if got := dataFact(m).Note; got != c.want {
+			t.Errorf("%d to calibrate, %d shared: %q, want %q", c.calItems, c.shared, got, c.want)
+		}
+	}
+}
