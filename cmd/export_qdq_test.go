@@ -50,12 +50,23 @@ for got in run(ort(sys.argv[2])), np.concatenate([c({"image": i})[0] for i in x]
     print(10 * np.log10((want**2).sum() / ((want - got)**2).sum()))
 `
 
-// TestExportConcatenated writes a network that concatenates as the default quantises it: ONNX Runtime and OpenVINO lose the same.
+// TestExportConcatenated writes networks that concatenate as the default quantises them: ONNX Runtime and OpenVINO lose the same, also
+// where a clamp follows.
 func TestExportConcatenated(t *testing.T) {
 	python := os.Getenv("TRTUI_PYTHON")
 	if python == "" || testing.Short() {
 		t.Skip("needs a Python with onnxruntime and openvino in TRTUI_PYTHON")
 	}
+	for name, clamp := range map[string]func(*graph.Definition, *graph.Tensor) *graph.Tensor{
+		"plain": func(_ *graph.Definition, x *graph.Tensor) *graph.Tensor { return x },
+		"relu":  func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.Relu(x) },
+		"relu6": func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.Clip(x, 0, 6) },
+	} {
+		t.Run(name, func(t *testing.T) { exportConcatenated(t, python, clamp) })
+	}
+}
+
+func exportConcatenated(t *testing.T, python string, clamp func(*graph.Definition, *graph.Tensor) *graph.Tensor) {
 	d := graph.Define("branches")
 	random := rand.New(rand.NewPCG(1, 2))
 	weights := func(name string, dims ...int) *graph.Tensor {
@@ -68,7 +79,7 @@ func TestExportConcatenated(t *testing.T) {
 	side := graph.ConvAttrs{Pads: []int{1, 1, 1, 1}}
 	x := d.Input("image", numeric.F32, symbolic.Shape(1, 1, testdata.Padded, testdata.Padded)...)
 	left, right := d.Conv(x, weights("left", 8, 1, 3, 3), nil, side), d.Conv(x, weights("right", 8, 1, 3, 3), nil, side)
-	d.Output("logits", d.Conv(d.Concat(1, left, right), weights("head", 4, 16, 3, 3), nil, side))
+	d.Output("logits", d.Conv(clamp(d, d.Concat(1, left, right)), weights("head", 4, 16, 3, 3), nil, side))
 	n, err := d.Network()
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,8 @@ func (r *Runner) Report(ctx context.Context, cfg config.Config, parts report.Par
 func (r *Runner) Close() { r.stages.Release() }
 
 // Quantised returns the network of a configuration in INT8 as Quantize and Dequantize layers around real numbers say it: what any
-// runtime computes that knows them. Zero points are those of unsigned bytes, which all compute alike (quant.Unsigned).
+// runtime computes that knows them. Zero points are those of unsigned bytes, which all compute alike (quant.Unsigned), and no
+// concatenation is quantised twice in front of a clamp (quant.Unrepeated).
 func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Network, error) {
 	l, err := r.stages.Precisions.Lower(ctx, cfg)
 	if err != nil {
@@ -51,6 +52,7 @@ func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Netwo
 		return nil, fmt.Errorf("%s is not quantised: its precision is %s", r.stages.NameOf(cfg), cfg.Precision)
 	}
 	n := l.Quantised.Clone()
+	quant.Unrepeated(n)
 	return n, quant.Unsigned(n)
 }
 
