@@ -88,3 +88,26 @@ func addLayer(t *testing.T, n *graph.Network, name string, op *graph.Op, attrs a
 	}
 	return l.Outputs[0]
 }
+
+// TestDropMoved drops a quantisation between whose ends integers are moved: real numbers are moved in their place, under the layer's name.
+func TestDropMoved(t *testing.T) {
+	n := graph.NewNetwork("n")
+	add := func(name string, op *graph.Op, a any, in ...*graph.Tensor) *graph.Tensor {
+		return addLayer(t, n, name, op, a, in...)
+	}
+	by := numeric.PerTensor(0.5, 3)
+	left, right := n.AddInput("left", numeric.F32, symbolic.Shape(1, 2, 2, 2)...), n.AddInput("right", numeric.F32, symbolic.Shape(1, 1, 2, 2)...)
+	quantise := func(x *graph.Tensor) *graph.Tensor {
+		return add(x.Name+"_Q", graph.Quantize, graph.QuantAttrs{Range: by, Type: numeric.I8}, x)
+	}
+	joined := add("joined", graph.Concat, graph.ConcatAttrs{Axis: 1}, quantise(left), quantise(right))
+	flat := add("flat", graph.Flatten, graph.FlattenAttrs{Axis: 1}, joined)
+	n.MarkOutput(add("y_DQ", graph.Dequantize, graph.QuantAttrs{Range: by, Type: numeric.F32}, flat))
+	got, _, err := build.DropQuantization(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Layers) != 2 || got.Layers[0].Name != "joined" || got.Layers[1].Name != "flat" || got.Outputs[0].Type != numeric.F32 {
+		t.Errorf("what is left:\n%s", got)
+	}
+}

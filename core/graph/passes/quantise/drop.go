@@ -17,10 +17,15 @@ import (
 //
 //	p = QuantizeLinear(Conv(x, w)) u8*0.02
 //	y = DequantizeLinear(p)                         ->  y = Relu(Conv(x, w))
+//
+// Where integers are moved between the two, as they are in files of operators on integers, real numbers are moved in their place:
+//
+//	s = Flatten(p)                                      t = DequantizeLinear(p)
+//	y = DequantizeLinear(s)                         ->  y = Flatten(t)
 var Drop = pass.Pass{
 	Name:  "drop-quantization",
 	Doc:   "take back the quantisation that a model brings",
-	Rules: []string{"drop-pair", "drop-integers"},
+	Rules: []string{"drop-pair", "drop-integers", "dequantize-earlier"},
 	Run:   func(r *pass.Rewrite) { r.Each(func(l *graph.Layer) bool { return drop(r, l) }) },
 }
 
@@ -32,7 +37,10 @@ func drop(r *pass.Rewrite, d *graph.Layer) bool {
 		return dropIntegers(r, d)
 	}
 	q := d.Inputs[0].Producer
-	if q == nil || q.Op != graph.Quantize {
+	if q != nil && q.Op != graph.Quantize {
+		return dequantizeEarlier(r, q, d)
+	}
+	if q == nil {
 		return false
 	}
 	c := r.Candidate("drop-pair", q, d)
@@ -61,6 +69,38 @@ func drop(r *pass.Rewrite, d *graph.Layer) bool {
 func sameQuantisation(q, d *graph.Layer) bool {
 	a, b := q.Attrs.(graph.QuantAttrs), d.Attrs.(graph.QuantAttrs)
 	return a.Range.Equal(b.Range) && a.Range.Axis == b.Range.Axis && a.Block == b.Block && slices.Equal(q.Inputs[1:], d.Inputs[1:])
+}
+
+// dequantizeEarlier moves real numbers in the place of the integers that d dequantises and that layer l moves.
+func dequantizeEarlier(r *pass.Rewrite, l, d *graph.Layer) bool {
+	a := d.Attrs.(graph.QuantAttrs)
+	if _, pads := l.Attrs.(graph.PadAttrs); pads || !moves(l) || len(l.Outputs) != 1 || !isByte(l.Outputs[0].Type) || len(d.Inputs) != 1 {
+		return false
+	}
+	c := r.Candidate("dequantize-earlier", l, d)
+	switch {
+	case !a.Range.IsSet() || a.Range.PerChannel():
+		return c.Miss(pass.WrongAttribute, "%s has a scale per channel", d.Inputs[0].Name)
+	case r.Network().IsOutput(l.Outputs[0]):
+		return c.Miss(pass.NetworkOutput, "%s is an output of the network", l.Outputs[0].Name)
+	case slices.Contains(l.Inputs[:l.DataInputs()], nil) || !c.Enabled():
+		return false
+	}
+	moved := &graph.Layer{Op: l.Op, Attrs: l.Attrs, Inputs: slices.Clone(l.Inputs)}
+	into := []*graph.Layer{moved}
+	for i, q := range l.Inputs[:l.DataInputs()] {
+		real := r.Network().NewTensor(q.Name+"_dequantized", a.Type, q.Dims)
+		into = append(into, r.Network().Insert(&graph.Layer{Name: real.Name, Op: graph.Dequantize, Attrs: a, Inputs: []*graph.Tensor{q}, Outputs: []*graph.Tensor{real}, From: d.From}))
+		moved.Inputs[i] = real
+	}
+	name, from := l.Name, l.From
+	into[0] = r.Replace(d, moved)
+	left := dropUnused(r, c, l)
+	if left == nil {
+		r.Network().Rename(moved, name)
+		moved.From = from
+	}
+	return c.Fire(append(into, left...)...)
 }
 
 // dropIntegers makes constants of integers the real numbers that they stand for.
