@@ -48,7 +48,7 @@ func reachText(r *report.ChannelReach) string {
 		}
 		text += fmt.Sprintf("; --equalization %s helps, with %s", c.Equalization, strings.Join(with, ", "))
 		if c.Gain > 0 {
-			text += fmt.Sprintf(": %.1f dB expected", c.Gain)
+			text += fmt.Sprintf(": %+.1f dB expected", c.Gain)
 		}
 	}
 	return text

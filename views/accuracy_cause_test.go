@@ -33,5 +33,5 @@ func TestCauseOfError(t *testing.T) {
 		b.press("6", "F")
 		b.wants("would leave 3.6 dB", "channel 3 reaches 550, the others 9: they lose 5.9 bits")
 	}
-	b.wants("E equalises by activations with next: 30.0 dB expected", "most is added by "+words.ShortName(panetest.Fixture(t).Accuracy.Layers[1].Name))
+	b.wants("E equalises by activations with next: +30.0 dB expected", "most is added by "+words.ShortName(panetest.Fixture(t).Accuracy.Layers[1].Name))
 }

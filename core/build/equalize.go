@@ -226,7 +226,7 @@ func said(scales []float64, gain float64) string {
 	}
 	text := fmt.Sprintf("%d channels by %.3g (channel %d) to %.3g (channel %d)", len(scales), scales[least], least, scales[most], most)
 	if gain > 0 {
-		text += fmt.Sprintf(", %.1f dB expected", gain)
+		text += fmt.Sprintf(", %+.1f dB expected", gain)
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func wideChannel(f *facts) []report.Finding {
 			found.Remedy = report.RemedyEqualization
 			found.Text += fmt.Sprintf("; equalised by %s with %s", c.Equalization, shorts(c.With))
 			if c.Gain > 0 {
-				found.Text += fmt.Sprintf(" that is expected to lose %.1f dB less", c.Gain)
+				found.Text += fmt.Sprintf(": %+.1f dB expected", c.Gain)
 				found.Evidence = append(found.Evidence, decibels("gain", c.Gain))
 			}
 		default:

@@ -38,7 +38,7 @@ func TestCureText(t *testing.T) {
 		"it cannot be equalised: no reader":  {Why: "no reader"},
 		"its channels are equalised already": {Done: true},
 		"E equalises by weights with a, b":   {Equalization: "weights", With: []string{"a", "b"}},
-		"E equalises by weights with a: 3.0 dB expected": {Equalization: "weights", With: []string{"a"}, Gain: 3},
+		"E equalises by weights with a: +3.0 dB expected": {Equalization: "weights", With: []string{"a"}, Gain: 3},
 	} {
 		if got := CureText(c, "E"); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -200,7 +200,7 @@ func CureText(c *report.Cure, key string) string {
 		text = key + " equalises by " + c.Equalization + " with " + strings.Join(with, ", ")
 	}
 	if c.Gain > 0 {
-		text += fmt.Sprintf(": %.1f dB expected", c.Gain)
+		text += fmt.Sprintf(": %+.1f dB expected", c.Gain)
 	}
 	return text
 }
