@@ -2,10 +2,13 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // evalRow is one configuration's result in the JSON of trtui eval.
@@ -34,7 +38,7 @@ type evalRow struct {
 	MAPBeside    *report.Difference `json:",omitempty" output:"map_beside_first"` // whether the mAP can be
 	Latency      time.Duration
 	LatencyP99   time.Duration
-	Speed        *report.Speed // beside the first row; null for that, and for the same engine as another row's
+	Speed        *report.Speed // beside the first row, FP32's; null for that, and for the same engine as another row's
 	WeightsBytes int
 	ArenaBytes   int
 	Ranges       string `json:",omitempty"` // of activations: where they come from
@@ -42,6 +46,7 @@ type evalRow struct {
 	RandomRanges bool   `json:",omitempty"`
 	Emulated     bool   `json:",omitempty"` // computed in FP32: latencies and bytes, which would mean nothing, are 0
 	Estimated    bool   `json:",omitempty"` // latencies are a cost model's
+	Reference    bool   `json:",omitempty"` // what the others are compared with
 	NotFinite    uint64 `json:",omitempty"` // elements of the first output, over all items, that are NaN or infinite here or in FP32
 	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
@@ -57,6 +62,7 @@ type evalRow struct {
 func evalCommand(t tables) *cobra.Command {
 	o := onBackends(t)
 	var perLayer bool
+	var layerItems string
 	c := &cobra.Command{
 		Use:        "eval [MODEL]",
 		SuggestFor: []string{"accuracy", "top1", "agreement", "sqnr", "capability"},
@@ -79,6 +85,19 @@ func evalCommand(t tables) *cobra.Command {
 			"a recurrent model on a sequence", "trtui eval vad.onnx --data chunks.npy --state state=stateN"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("layer-items") {
+				if !perLayer {
+					return usageError{errors.New("--layer-items is for --per-layer, which is missing")}
+				}
+				n, err := strconv.Atoi(layerItems)
+				switch {
+				case layerItems == "all":
+					n = math.MaxInt
+				case err != nil || n < 1:
+					return usageError{fmt.Errorf("--layer-items %q: want a number of items, or all", layerItems)}
+				}
+				o.tapItems = n
+			}
 			return eval(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), perLayer)
 		},
 	}
@@ -87,7 +106,8 @@ func evalCommand(t tables) *cobra.Command {
 	o.config.emulates = true
 	o.config.lookup("precision").Usage += "; fp8 and fp8-e5m2, floats of 8 bits, are emulated for their accuracy"
 	c.Flags().BoolVar(&perLayer, "per-layer", false, "own error and accumulated error of every layer, for the last configuration named; default: int8, "+config.DefaultCalibrator)
-	under(c, "Report", "per-layer")
+	c.Flags().StringVar(&layerItems, "layer-items", "", "of the items that are evaluated the `NUMBER` on which --per-layer compares layers, or all; default: "+strconv.Itoa(stages.TapItems))
+	under(c, "Report", "per-layer", "layer-items")
 	return c
 }
 
@@ -99,18 +119,17 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 	o.anew = o.config.comparesCalibrators()
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		precisions, calibrators := o.config.listed(p.model)
-		alone := !o.config.changed("precision") && precisions[0] != string(config.FP32)
-		if alone {
-			precisions = append([]string{string(config.FP32)}, precisions...)
-		}
+		fp32 := string(config.FP32) // with which all are compared: the first row
+		added := !slices.Contains(precisions, fp32)
+		precisions = append([]string{fp32}, slices.DeleteFunc(slices.Clone(precisions), func(name string) bool { return name == fp32 })...)
 		configs, err := o.config.eachFor(p.model, o.data.shapes, precisions, calibrators)
-		if err == nil && alone {
-			configs[0].LayerPrecisions = nil // what the configuration is compared with
-		}
 		if err != nil {
 			return err
 		}
-		if plain, ok := unrounded(configs[0]); ok && !perLayer {
+		switch plain, changed := plainly(configs[0]); {
+		case added:
+			configs[0] = plain
+		case changed && !perLayer:
 			configs = append([]config.Config{plain}, configs...)
 		}
 		if perLayer {
@@ -167,11 +186,12 @@ func evalOnce(ctx context.Context, r *sessions.Runner, configs []config.Config) 
 	return list, several > 1, nil
 }
 
-// unrounded returns FP32 with the weights of the model, where a configuration of FP32 has others; ok is false for others.
-func unrounded(cfg config.Config) (plain config.Config, ok bool) {
-	ok = cfg.Precision == config.FP32 && cfg.Weights != ""
-	cfg.Weights = ""
-	return cfg, ok
+// plainly returns a configuration of FP32 with the weights of the model and no layers of other precisions; changed reports whether it
+// had others.
+func plainly(cfg config.Config) (plain config.Config, changed bool) {
+	changed = cfg.Weights != "" || len(cfg.LayerPrecisions) > 0
+	cfg.Weights, cfg.LayerPrecisions = "", nil
+	return cfg, changed
 }
 
 // evalConfigs returns a row for each configuration, and by how much the labels seem to be off. Engines are measured side by
@@ -208,7 +228,7 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []co
 			row.Latency, row.LatencyP99, row.Speed, row.WeightsBytes, row.ArenaBytes = 0, 0, nil, 0, 0
 		}
 		if same, known := first[of[i]]; known {
-			row.SameAs, row.Speed = same, nil
+			row.SameAs, row.Speed, row.Reference = same, nil, false
 		} else {
 			first[of[i]] = strings.TrimSpace(row.precision() + " " + row.Calibrator)
 		}
@@ -231,7 +251,7 @@ func (p *place) calibrator(cfg config.Config) string {
 func newEvalRow(c sessions.Compared) evalRow {
 	acc := c.Accuracy
 	row := evalRow{
-		Ranges: acc.Ranges, Latency: c.Overview.Latency.Median, LatencyP99: c.Overview.Latency.P99, Speed: c.Speed,
+		Ranges: acc.Ranges, Reference: acc.Reference, Latency: c.Overview.Latency.Median, LatencyP99: c.Overview.Latency.P99, Speed: c.Speed,
 		WeightsBytes: c.Memory.Weights, ArenaBytes: c.Memory.Peak, Random: acc.Random, RandomRanges: acc.RandomRanges,
 		Estimated: c.Timings.Estimated, offset: acc.Labels.Offset,
 		Top1: percentage(acc.Labels.Top1), Agreement: percentage(acc.Labels.Agreement),
@@ -317,6 +337,9 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		median, p99, speed, remark := ms(r.Latency), ms(r.LatencyP99), "1.00×", ""
 		if r.Speed != nil {
 			speed, remark = speedText(*r.Speed)
+		}
+		if r.Reference && len(rows) > 1 {
+			remark = "reference"
 		}
 		if r.SameAs != "" {
 			median, p99, speed, remark = "-", "-", "-", "same engine as "+r.SameAs

@@ -47,8 +47,8 @@ func TestEvalMeasuresSideBySide(t *testing.T) {
 	if err := json.NewDecoder(bytes.NewReader([]byte(out))).Decode(&report); err != nil {
 		t.Fatal(err)
 	}
-	rows := report.Rows
-	if len(rows) != 3 || rows[0].Speed != nil || rows[1].Speed == nil || rows[2].Speed != nil {
+	rows := report.Rows[1:] // behind the reference
+	if len(rows) != 3 || rows[0].Speed == nil || rows[1].Speed == nil || rows[2].Speed != nil {
 		t.Fatalf("the rows are %+v", rows)
 	}
 	if s := rows[1].Speed; !s.SideBySide || s.Significant == nil || s.Low > s.Ratio || s.Ratio > s.High || s.Low <= 0 {
@@ -96,5 +96,54 @@ func TestExportFlagNames(t *testing.T) {
 		if _, errs := command(t, exitFailure, append([]string{"export"}, args...)...); !strings.Contains(errs, "a flag: --qdq") {
 			t.Errorf("%v: %s", args, errs)
 		}
+	}
+}
+
+// TestEvalReference: FP32 is the first row whatever is asked for, speeds are times its own, also where an emulation, which has none, is
+// named first, and layers of other precisions are not in it.
+func TestEvalReference(t *testing.T) {
+	for _, precisions := range []string{"int8", "fp8,int8", "int8,fp32"} {
+		out, _ := command(t, 0, append([]string{"eval", "--format", "json", "-q", "--items", "20", "--calibrator", "minmax", "--layer-precisions", "head/classify*:fp32", "--precision", precisions}, few(t)...)...)
+		var report struct {
+			Rows []struct {
+				Precision string
+				Reference bool
+				Speed     *struct{ Ratio float64 }
+				Config    struct {
+					LayerPrecisions []any `json:"layer_precisions"`
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &report); err != nil {
+			t.Fatal(err)
+		}
+		first := report.Rows[0]
+		if first.Precision != "fp32" || !first.Reference || first.Speed != nil || len(first.Config.LayerPrecisions) > 0 {
+			t.Errorf("%s: the first row is %+v", precisions, first)
+		}
+		for _, r := range report.Rows[1:] {
+			if r.Precision == "int8" && (r.Speed == nil || r.Speed.Ratio > 50) || r.Reference {
+				t.Errorf("%s: %+v", precisions, r)
+			}
+		}
+	}
+}
+
+// TestEvalLayerItems compares layers on as many items as are asked for.
+func TestEvalLayerItems(t *testing.T) {
+	for items, want := range map[string]string{"3": "on 3 items", "all": "on 20 items", "": "on 8 items"} {
+		args := append([]string{"eval", "--per-layer", "-q", "--items", "20", "--precision", "int8"}, few(t)...)
+		if items != "" {
+			args = append(args, "--layer-items", items)
+		}
+		if out, _ := command(t, 0, args...); !strings.Contains(out, want) {
+			t.Errorf("%q: no %q in\n%s", items, want, out)
+		}
+	}
+	if _, errs := command(t, 2, "eval", "--layer-items", "3"); !strings.Contains(errs, "--layer-items is for --per-layer") {
+		t.Error(errs)
+	}
+	if _, errs := command(t, 2, "eval", "--per-layer", "--layer-items", "some"); !strings.Contains(errs, "want a number of items, or all") {
+		t.Error(errs)
 	}
 }

@@ -131,6 +131,7 @@ type modelFlags struct {
 	anew        bool // several calibrators are compared: on the same data, whatever an engine has
 	rounds      int  // in which engines are measured side by side; 0: as usual
 	peaks       bool // layers are timed to be set under the device's peaks
+	tapItems    int  // on how many items layers are compared; 0: as stages do
 	few         int  // how many items are used where none were asked for; 0: all
 
 	more stages.More // in how many rounds more engines are measured; nil: in none

@@ -140,8 +140,9 @@ func (f *modelFlags) feed(w *stages.Workplace, data, cal dataset.Data) (err erro
 		w.CalData = file.CollectedData()
 	}
 	few := f.few
+	w.TapItems = f.tapItems
 	if w.Backend.Info().Estimated {
-		few, w.TapItems = fewItems, fewTaps
+		few, w.TapItems = fewItems, cmp.Or(f.tapItems, fewTaps)
 	}
 	if f.data.items == "" && few > 0 && w.Data != nil {
 		w.Data, err = dataset.Subset(w.Data, 0, min(few, w.Data.Len()))

@@ -80,7 +80,7 @@ func TestStateFlag(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Rows) != 1 || len(report.Rows[0].Config.State) != 1 || report.Rows[0].Config.State[0].Output != "hn" {
+	if len(report.Rows) != 2 || len(report.Rows[0].Config.State) != 1 || report.Rows[0].Config.State[0].Output != "hn" {
 		t.Errorf("%+v in\n%s", report, out)
 	}
 	command(t, 0, with("run", "--state", "h=hn", "--backends", "cpu,eval")...)

@@ -16,6 +16,9 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
+// TapItems is on how many items layers are compared where nobody says.
+const TapItems = 8
+
 // accuracy compares engines with FP32.
 type accuracy struct {
 	model      *model.Model
@@ -35,7 +38,7 @@ type accuracy struct {
 func newAccuracy(m *model.Model, w Workplace, o *orders, told *Audience, e *engines, r *references, i *inferences) *accuracy {
 	a := &accuracy{links: &links{m, e.tuning.precisions.passes}, model: m, orders: o, told: told, device: e.device, data: w.Data, task: w.Task, tapItems: w.TapItems, engines: e, references: r, inferences: i}
 	if a.tapItems <= 0 {
-		a.tapItems = 8
+		a.tapItems = TapItems
 	}
 	a.kept = newStage(a.make)
 	return a
@@ -196,7 +199,7 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 		if err != nil {
 			return err
 		}
-		want, err := a.references.at(ctx, in.Of.symbols(), b, inputs)
+		want, err := a.references.at(ctx, float, in.Of.symbols(), b, inputs)
 		if err != nil {
 			return err
 		}

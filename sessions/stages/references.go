@@ -111,19 +111,14 @@ func (r *references) makeOnHost(ctx context.Context, in planning) (*run.Loaded, 
 // maxTapBytes bounds the FP32 tensors of one batch that are kept from one comparison to the next.
 const maxTapBytes = 16 << 20
 
-// at returns every real tensor of the source network in FP32 for batch b, from memory where they are small
+// at returns every real tensor of the source network, prepared as float, for batch b: from memory where they are small
 // enough to have been kept.
-func (r *references) at(ctx context.Context, env map[string]int, b int, in map[string]numeric.Value) (map[string]numeric.Value, error) {
+func (r *references) at(ctx context.Context, float *build.Reference, env map[string]int, b int, in map[string]numeric.Value) (map[string]numeric.Value, error) {
 	k := key(env, b)
 	if all, ok := r.tensors.values[k]; ok {
 		return all, nil
 	}
-	src, err := build.NewReference(ctx, r.model.Network, env, r.host)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	all, err := src.Tensors(ctx, in)
+	all, err := float.Tensors(ctx, in)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ type Workplace struct {
 	Task        Task         // by which accuracy is measured
 	CalData     dataset.Data // to calibrate with
 	CalItems    int          // of CalData at most; 0: all
-	TapItems    int          // items on which layers are compared; 0: 8
+	TapItems    int          // items on which layers are compared; 0: TapItems
 	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
 	// in the file, unless they come from random input and CalData does not.
 	Recalibrate bool
