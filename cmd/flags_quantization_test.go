@@ -31,6 +31,9 @@ func TestQuantizationFlags(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
+		"--activations dynamic":                         "ranges are found beforehand, by calibration; want symmetric",
+		"--activations symmetric:i16":                   "layers that need more bits are computed in fp16 or fp32",
+		"--equalization smoothquant":                    "SmoothQuant is activations:A",
 		"--activations i8":                              "--activations \"i8\": want symmetric",
 		"--activations symmetric:":                      "the type is i8 or u8",
 		"--weight-scales row":                           "--weight-scales \"row\": want channel or tensor",

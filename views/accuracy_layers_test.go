@@ -41,7 +41,7 @@ func TestSensitivity(t *testing.T) {
 		b := newBench(t, ui.Options{NoColor: true}, studied(t))
 		b.size(size[0], size[1])
 		b.press("6", "v")
-		b.wants("what raising each wins", "stem +1", "left +1, one scale", "+3.10", "-0.80", "raise 1 layer: predicted 26.1 to 29.2 dB", "on 700 items")
+		b.wants("what raising each wins", "stem +1", "left +1, one scale", "+3.10", "-0.80", "raise 1 layer: predicted 26.1 to 29.2 dB", "on 700 items", "longer: stem")
 		b.press("A")
 		if c := b.last(); !slices.Equal(c.LayerPrecisions, []string{"stem:fp32"}) {
 			t.Errorf("raised: %v", c.LayerPrecisions)

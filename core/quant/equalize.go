@@ -38,6 +38,9 @@ func ParseEqualizer(text string) (Equalizer, error) {
 		}
 		return e, nil
 	}
+	if strings.EqualFold(name, "smoothquant") {
+		return Equalizer{}, fmt.Errorf("equalization %q: SmoothQuant is activations:A, where A is its migration strength", text)
+	}
 	return Equalizer{}, fmt.Errorf("equalization %q: want %s", text, strings.Join(Equalizers(), ", "))
 }
 

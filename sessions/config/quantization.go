@@ -60,6 +60,8 @@ func ParseScheme(text string) (s quant.Scheme, err error) {
 	case "symmetric":
 	case "asymmetric":
 		s.Asymmetric = true
+	case "dynamic":
+		return s, fmt.Errorf("activations %q: ranges are found beforehand, by calibration; want %s", text, strings.Join(Schemes(), ", "))
 	default:
 		return s, fmt.Errorf("activations %q: want %s", text, strings.Join(Schemes(), ", "))
 	}
@@ -67,6 +69,8 @@ func ParseScheme(text string) (s quant.Scheme, err error) {
 	case !typed || typ == "i8":
 	case typ == "u8":
 		s.Type = numeric.U8
+	case typ == "i16" || typ == "u16":
+		return s, fmt.Errorf("activations %q: the type is i8 or u8; layers that need more bits are computed in fp16 or fp32", text)
 	default:
 		return s, fmt.Errorf("activations %q: the type is i8 or u8", text)
 	}

@@ -3,6 +3,7 @@ package accuracy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -281,7 +282,7 @@ func (v *sensitivityView) Render(w, h int) string {
 		if r := s.Raise; r != nil && c.H > 6 {
 			foot = 2
 			c.Fit(1, c.H-2, c.W-2, ui.Bold, fmt.Sprintf("raise %s: predicted %s to %s dB, %s", words.Plural(len(r.Layers), "layer"), words.Decibels(r.Predicted.SQNR), words.Decibels(r.Predicted.RaisedSQNR),
-				ui.Duration(r.Predicted.RaisedTime-r.Predicted.Time)+" longer"))
+				ui.Duration(r.Predicted.RaisedTime-r.Predicted.Time)+" longer: "+shortNames(r.Layers)))
 			text := "measured: not yet"
 			if m := r.Measured; m != nil {
 				text = fmt.Sprintf("measured  %s to %s dB on %s, %s longer; %s raises them", words.Decibels(m.SQNR), words.Decibels(m.RaisedSQNR), words.Plural(r.Items, "item"), ui.Duration(m.RaisedTime-m.Time), v.in.Look.Keys("{Accuracy A}"))
@@ -290,4 +291,13 @@ func (v *sensitivityView) Render(w, h int) string {
 		}
 		v.table.Draw(c.Sub(ui.Rect{X: 0, Y: 0, W: c.W, H: c.H - foot}))
 	})
+}
+
+// shortNames lists layers.
+func shortNames(names []string) string {
+	var short []string
+	for _, name := range names {
+		short = append(short, words.ShortName(name))
+	}
+	return strings.Join(short, ", ")
 }
