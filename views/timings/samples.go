@@ -151,7 +151,7 @@ func workText(l *report.LayerTiming) string {
 	if l.FLOPs > 0 && l.Bytes > 0 {
 		text += fmt.Sprintf(", %.1f FLOP/B", float64(l.FLOPs)/float64(l.Bytes))
 	}
-	return text + ", " + l.Tactic
+	return text + ", " + l.How()
 }
 
 func sampleTrace(l *report.LayerTiming) ui.Chart {
