@@ -17,10 +17,20 @@ func (g *generator) extent() int {
 	return extents[g.rnd.IntN(len(extents))]
 }
 
-// shape returns odd extents of a small number of elements.
+// shape returns odd extents of a small number of elements, or seldom one that is long beside others of 1 to 3: kernels cut it into strips.
 func (g *generator) shape(rank int) []int {
 	dims := make([]int, rank)
 	count := 1
+	if rank > 0 && g.rnd.IntN(12) == 0 {
+		for i := range dims {
+			dims[i] = max(1, g.rnd.IntN(12)-8)
+			count *= dims[i]
+		}
+		long := g.rnd.IntN(rank)
+		count /= dims[long]
+		dims[long] = 1 + g.rnd.IntN(maxElements/3/count)
+		return dims
+	}
 	for _, i := range g.rnd.Perm(rank) {
 		dims[i] = g.extent()
 		for dims[i]*count > maxElements/3 {
