@@ -15,6 +15,8 @@ const (
 	leastNear  = 5    // fewer tell nothing
 	presumed   = 0.01 // the spread of logarithms of ratios where nothing tells, as between runs of one engine
 	leastKnown = 0.003
+	farthest   = 8    // times as long or as short as a layer: others are not like it
+	mostKnown  = 0.25 // what scatters by more was disturbed, or reads what another kernel has left in a cache: rounds tell of that
 )
 
 // occasions is how layers differ that are the same.
@@ -82,6 +84,9 @@ func (o *occasions) spread(c *report.LayerChange) (spread float64, degrees int) 
 		} else {
 			to++
 		}
+		if ratio := o.times[i] / time; ratio > farthest || ratio < 1.0/farthest {
+			break
+		}
 		if !skipped && o.times[i] == time && o.logs[i] == own {
 			skipped = true
 			continue
@@ -92,7 +97,7 @@ func (o *occasions) spread(c *report.LayerChange) (spread float64, degrees int) 
 		return presumed, leastNear
 	}
 	const normal, efficiency = 1.4826, 0.37
-	return max(normal*median(near), leastKnown), max(int(efficiency*float64(len(near)-1)), 2)
+	return min(max(normal*median(near), leastKnown), mostKnown), max(int(efficiency*float64(len(near)-1)), 2)
 }
 
 // timeOf returns what a group takes in A.
