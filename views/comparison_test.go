@@ -320,3 +320,18 @@ func TestMarkedTwice(t *testing.T) {
 	b.press("m", "M", "d")
 	b.wants("A and B are the same: mark another one")
 }
+
+// TestMarkedUnmeasured: what is marked before it is measured is compared once it is.
+func TestMarkedUnmeasured(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, measured(t))
+	b.size(160, 50)
+	b.press("m")
+	early := slower(t)
+	early.Timings = nil
+	b.publish(early)
+	b.press("M", "d")
+	b.wants("its times are not known")
+	b.publish(slower(t))
+	b.wants("What B changes of A", "slower")
+	b.lacks("its times are not known")
+}

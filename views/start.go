@@ -216,7 +216,7 @@ func (w *workbench) event(e any, h *ui.Header) tea.Cmd {
 	case snap.At != nil && before.At != nil && snap.At.States != before.At.States: // it is being written
 		w.tried = *trials.Recorded(w.o.Timeline.Tried(), pane.OwnRanges(snap))
 	}
-	cmds := []tea.Cmd{changed, ended}
+	cmds := []tea.Cmd{changed, ended, w.comparison.Follow(snap)}
 	if snap.Recording != recorded {
 		cmds = append(cmds, recordings.List(w.o.Recordings))
 	}

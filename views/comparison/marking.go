@@ -138,6 +138,32 @@ func (c *Pair) Compare(shown *report.Snapshot) tea.Cmd {
 	return tea.Batch(ui.GotoPage(pane.CompareKey, pane.ComparePage), compareSides(sides))
 }
 
+// Follow gives marks of what was not measured yet the times that are shown of it now, and compares again what could not be compared
+// without them.
+func (c *Pair) Follow(shown *report.Snapshot) tea.Cmd {
+	if shown.Timings == nil || !live(shown) {
+		return nil
+	}
+	again, sides := false, c.sides
+	for i, m := range c.marks {
+		if m == nil || m.Snapshot.Timings != nil || !live(m.Snapshot) || m.Name != markOf(shown).Name {
+			continue
+		}
+		if c.sides[i].Snapshot == m.Snapshot {
+			sides[i].Snapshot, again = shown, c.err != nil
+		}
+		m.Snapshot = shown
+		c.count++
+	}
+	if !again {
+		return nil
+	}
+	return compareSides(sides)
+}
+
+// live reports whether a snapshot is of a session, and no file.
+func live(snap *report.Snapshot) bool { return snap.Replay == "" && snap.Viewed() == "" }
+
 // same reports whether both sides are one state, however it was marked. What a replay publishes counts on, so that it is told by
 // its place in the recording.
 func same(a, b diff.Side) bool {
