@@ -87,6 +87,9 @@ func replaceable(data string) error {
 // of says what is wrong with a model; nil where nothing is. An error is one of this machine.
 func (j *judge) of(ctx context.Context, m *reduce.Model) (*failure, error) {
 	file := filepath.Join(j.dir, "model.onnx")
+	if !j.own {
+		m = m.Declared()
+	}
 	data, err := writeSmall(file, filepath.Join(j.dir, "data"), m)
 	if err != nil {
 		return nil, err

@@ -168,7 +168,7 @@ func (m *Model) known() *graph.Network {
 	for _, n := range m.Nodes {
 		all.Outputs = append(all.Outputs, slices.DeleteFunc(slices.Clone(n.Out), func(name string) bool { return name == "" })...)
 	}
-	all.Types = nil
+	all.Types, all.Shapes = nil, nil
 	var net *graph.Network
 	part := func(n int) *graph.Network {
 		c := all.until(n)

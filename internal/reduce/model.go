@@ -23,7 +23,8 @@ type Model struct {
 	Outputs []string
 
 	Functions [][]byte                    `json:",omitempty"` // that nodes may call, each a FunctionProto
-	Types     map[string]numeric.DataType `json:",omitempty"` // of outputs, as far as they are known; a file need not say them
+	Types     map[string]numeric.DataType `json:",omitempty"` // of outputs, as far as they are known
+	Shapes    map[string][]int            `json:",omitempty"` // of outputs whose type and rank are known; an open extent is -1
 }
 
 // Input is an input of the model. Open names the axes whose extent the model leaves open: symbols, "" for fixed ones.
@@ -88,11 +89,7 @@ func (m *Model) Encode() []byte {
 		g = field(g, 11, in.encode())
 	}
 	for _, name := range m.Outputs {
-		v := text(nil, 1, name)
-		if t := onnx.ElementType(m.Types[name]); t != 0 {
-			v = field(v, 2, field(nil, 1, number(nil, 1, uint64(t))))
-		}
-		g = field(g, 12, v)
+		g = field(g, 12, m.encodeOutput(name))
 	}
 	b := number(nil, 1, m.ir())
 	b = field(b, 8, number(text(nil, 1, ""), 2, uint64(m.Opset)))
@@ -176,16 +173,52 @@ func encodeAttr(name string, a graph.Attr, captured int) []byte {
 
 // encode returns a ValueInfoProto.
 func (in Input) encode() []byte {
-	var shape []byte
-	for i, d := range in.Feed.Dims {
-		if in.Open[i] != "" {
-			shape = field(shape, 1, text(nil, 2, in.Open[i]))
-		} else {
-			shape = field(shape, 1, number(nil, 1, uint64(d)))
+	dims := slices.Clone(in.Feed.Dims)
+	for i, symbol := range in.Open {
+		if symbol != "" {
+			dims[i] = -1
 		}
 	}
-	t := number(nil, 1, uint64(onnx.ElementType(in.Feed.Type)))
-	return field(text(nil, 1, in.Name), 2, field(nil, 1, field(t, 2, shape)))
+	return valueInfo(in.Name, in.Feed.Type, shapeOf(dims, in.Open))
+}
+
+// encodeOutput returns a ValueInfoProto with what is known of an output.
+func (m *Model) encodeOutput(name string) []byte {
+	var shape []byte
+	if dims, ok := m.Shapes[name]; ok {
+		shape = shapeOf(dims, make([]string, len(dims)))
+	}
+	return valueInfo(name, m.Types[name], shape)
+}
+
+// valueInfo returns a ValueInfoProto; what is nil or invalid is left out.
+func valueInfo(name string, t numeric.DataType, shape []byte) []byte {
+	v := text(nil, 1, name)
+	e := onnx.ElementType(t)
+	if e == 0 {
+		return v
+	}
+	tensor := number(nil, 1, uint64(e))
+	if shape != nil {
+		tensor = field(tensor, 2, shape)
+	}
+	return field(v, 2, field(nil, 1, tensor))
+}
+
+// shapeOf returns a TensorShapeProto, which is empty and not nil for rank 0. An extent that is negative is open, and may have a name.
+func shapeOf(dims []int, names []string) []byte {
+	shape := []byte{}
+	for i, d := range dims {
+		var extent []byte
+		switch {
+		case d >= 0:
+			extent = number(nil, 1, uint64(d))
+		case names[i] != "":
+			extent = text(nil, 2, names[i])
+		}
+		shape = field(shape, 1, extent)
+	}
+	return shape
 }
 
 func field(b []byte, num protowire.Number, body []byte) []byte {

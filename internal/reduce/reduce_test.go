@@ -76,6 +76,31 @@ func TestSearch(t *testing.T) {
 	if m.Types[m.Outputs[0]] != numeric.F32 || len(whole.Nodes) != 83 {
 		t.Errorf("outputs %v, the model itself has %d nodes now", m.Types, len(whole.Nodes))
 	}
+	if _, ok := m.Shapes[m.Outputs[0]]; !ok {
+		t.Error("the output's shape is not known")
+	}
+}
+
+// A file says of outputs what ONNX's checker wants to know, also of those of rank 0 and of extents that are open.
+func TestDeclared(t *testing.T) {
+	m := chain(1)
+	m.Nodes = append(m.Nodes[:1], Node{Op: "ReduceSum", Name: "sum", In: []string{"Relua"}, Out: []string{"sum"}, Attrs: map[string]graph.Attr{"keepdims": {Kind: graph.AttrInt}}})
+	m.Outputs = []string{"Relua", "sum"}
+	d := m.Declared()
+	if m.Shapes != nil || !slices.Equal(d.Shapes["Relua"], []int{-1, 8}) || d.Shapes["sum"] == nil || len(d.Shapes["sum"]) != 0 {
+		t.Fatalf("%v, of the model itself %v", d.Shapes, m.Shapes)
+	}
+	for name, want := range map[string]string{
+		"Relua": "\x0a\x05Relua\x12\x0c\x0a\x0a\x08\x01\x12\x06\x0a\x00\x0a\x02\x08\x08",
+		"sum":   "\x0a\x03sum\x12\x06\x0a\x04\x08\x01\x12\x00",
+	} {
+		if got := string(d.encodeOutput(name)); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if _, err := onnx.Parse(graph.Ops(), "m.onnx", d.Encode()); err != nil {
+		t.Error(err)
+	}
 }
 
 // What is cut off at nodes that cannot be imported has the values of those before.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -38,7 +39,7 @@ type Progress struct {
 func (s *Search) Run(ctx context.Context, m *Model, within time.Duration) *Model {
 	s.ctx, s.best, s.until = ctx, m.Clone(), time.Now().Add(within)
 	declared := s.best.Types
-	s.best.Types = nil // what is declared need not be so any more behind a change
+	s.best.Types, s.best.Shapes = nil, nil // what is declared need not be so any more behind a change
 	s.Forget()
 	s.halves()
 	steps := slices.Concat([]func() bool{s.outputs, s.cut, s.bypass}, s.Also, []func() bool{s.axes, s.attributes, s.inputs, s.plain})
@@ -54,21 +55,41 @@ func (s *Search) Run(ctx context.Context, m *Model, within time.Duration) *Model
 	return s.best
 }
 
-// declare notes the types of outputs: those that they have, or else were declared.
+// Declared returns a copy that declares what its outputs are, as far as that is known: programs refuse files that do not.
+func (m *Model) Declared() *Model {
+	c := m.Clone()
+	c.declare(m.Types)
+	return c
+}
+
+// declare notes the types and shapes of outputs: those that they have, or else types that were declared.
 func (m *Model) declare(types map[string]numeric.DataType) {
 	net := m.network()
 	if net == nil && types == nil {
 		return
 	}
-	m.Types = map[string]numeric.DataType{}
+	m.Types, m.Shapes = map[string]numeric.DataType{}, map[string][]int{}
 	for i, name := range m.Outputs {
 		if t := types[name]; t != numeric.Invalid {
 			m.Types[name] = t
 		}
 		if net != nil && i < len(net.Outputs) && net.Outputs[i].Type != numeric.Invalid {
-			m.Types[name] = net.Outputs[i].Type
+			m.Types[name], m.Shapes[name] = net.Outputs[i].Type, extents(net.Outputs[i])
 		}
 	}
+}
+
+// extents returns the extents of a tensor, -1 for those that are open.
+func extents(t *graph.Tensor) []int {
+	dims := make([]int, len(t.Dims))
+	for i, d := range t.Dims {
+		n, ok := d.IsConst()
+		if !ok {
+			n = -1
+		}
+		dims[i] = n
+	}
+	return dims
 }
 
 // Best returns the smallest model so far.
