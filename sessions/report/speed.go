@@ -11,7 +11,7 @@ import (
 type Speed struct {
 	Ratio       float64 // of the reference's time to this one's
 	Low, High   float64 // 0 where there are too few measurements to tell
-	Significant bool    // the interval leaves 1 out, and the ratio is not within leastSpeed of it
+	Significant bool    // the interval leaves 1 out, and what is sure is not within leastSpeed of it
 	SideBySide  bool    // both were measured in the same rounds, and what slowed the machine down slowed both
 }
 
@@ -51,8 +51,10 @@ func (s Speed) Sure() (ratio float64, loose bool) {
 
 // NewSpeed returns a ratio with its interval.
 func NewSpeed(ratio, low, high float64, sideBySide bool) Speed {
-	return Speed{Ratio: ratio, Low: low, High: high, SideBySide: sideBySide,
-		Significant: (low > 1 || high > 0 && high < 1) && max(ratio, 1/ratio) >= 1+leastSpeed}
+	s := Speed{Ratio: ratio, Low: low, High: high, SideBySide: sideBySide, Significant: low > 1 || high > 0 && high < 1}
+	sure, _ := s.Sure()
+	s.Significant = s.Significant && max(sure, 1/sure) >= 1+leastSpeed
+	return s
 }
 
 // ExactSpeed compares times that do not vary, as estimates.
