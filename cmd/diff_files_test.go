@@ -29,6 +29,9 @@ func TestDiffFiles(t *testing.T) {
 				t.Errorf("%s: %q is missing in\n%s", format, want, text)
 			}
 		}
+		if strings.Contains(text, " 0 B ") || !strings.Contains(text, "KiB") {
+			t.Errorf("%s: the arena, which is not known, or the weights of the layers:\n%s", format, text)
+		}
 		if strings.Contains(text, "re-typed") {
 			t.Errorf("%s: types that are not known are called changes:\n%s", format, text)
 		}
@@ -40,6 +43,7 @@ func TestDiffFiles(t *testing.T) {
 	}
 	text, _ := command(t, 0, "diff", exchanged+"runtime.json", exchanged+"runtime.json", "--format", "json")
 	var d struct {
+		A      map[string]any
 		Groups []struct {
 			Kind string
 			P    *float64
@@ -48,6 +52,9 @@ func TestDiffFiles(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(text), &d); err != nil || len(d.Groups) == 0 {
 		t.Fatalf("%v: %s", err, text)
+	}
+	if d.A["memory"] != nil || d.A["arena_bytes"] != nil || d.A["weights_bytes"] != nil {
+		t.Errorf("what the profile does not tell is %v, %v and %v", d.A["memory"], d.A["arena_bytes"], d.A["weights_bytes"])
 	}
 	for _, g := range d.Groups {
 		if g.Kind != "same" {

@@ -27,7 +27,8 @@ func mainGroups(d *report.Diff, all bool) (list []report.LayerChange, others int
 func writeDiff(w io.Writer, d *report.Diff, all bool) {
 	var rows [][]string
 	for i, s := range []report.DiffSide{d.A, d.B} {
-		rows = append(rows, []string{"AB"[i : i+1], s.Name, s.Model, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), bytesText(s.Memory.Peak), bytesText(s.Memory.Weights), fmt.Sprint(s.Steps), deviceText(s.Device)})
+		arena, weights := takenText(&s)
+		rows = append(rows, []string{"AB"[i : i+1], s.Name, s.Model, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), arena, weights, fmt.Sprint(s.Steps), deviceText(s.Device)})
 	}
 	writeTable(w, []string{"", "name", "model", "configuration", ">median ms", ">SQNR dB", ">top-1 %", "~>arena", "~>weights", "~>steps", "~device"}, rows)
 	fmt.Fprintln(w)
@@ -51,6 +52,17 @@ func writeDiff(w io.Writer, d *report.Diff, all bool) {
 	if others > 0 {
 		writeNote(w, "\n%s hardly changed; --all lists them", othersText(len(groups), others))
 	}
+}
+
+// takenText says what a side's arena and weights take, as far as that is known.
+func takenText(s *report.DiffSide) (arena, weights string) {
+	text := func(n int) string {
+		if n == 0 && s.Memory == nil {
+			return "-"
+		}
+		return bytesText(n)
+	}
+	return text(s.Arena), text(s.Weights)
 }
 
 // othersText counts the groups that are not listed, of which there are more where some are.
@@ -190,7 +202,8 @@ func sourceLines(d *report.Diff) (lines []string) {
 func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
 	writeMarkdown(w, []string{"", "name", "configuration", ">median ms", ">SQNR dB", ">top-1 %", ">arena", ">weights", "device"}, func(row func(...string)) {
 		for i, s := range []report.DiffSide{d.A, d.B} {
-			row("AB"[i:i+1], s.Name, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), bytesText(s.Memory.Peak), bytesText(s.Memory.Weights), deviceText(s.Device))
+			arena, weights := takenText(&s)
+			row("AB"[i:i+1], s.Name, s.Label, ms(s.Latency), known(s.SQNR, decibels), known(s.Top1, percent), arena, weights, deviceText(s.Device))
 		}
 	})
 	fmt.Fprintf(w, "\n**%s**\n\n%s. %s.\n\n", endToEnd(d), inLayers(d), judged(d))

@@ -75,7 +75,7 @@ func side(s Side) report.DiffSide {
 	}
 	d.Label = snap.Config.Label(quantized(snap))
 	if snap.Memory != nil && !snap.Stale.Has(report.PartMemory) {
-		d.Memory = snap.Memory.MemoryNumbers
+		d.Memory = &snap.Memory.MemoryNumbers
 	}
 	if o := snap.Overview; o != nil && o.Contents != nil {
 		d.File = o.Contents.Bytes

@@ -43,8 +43,8 @@ type DiffSide struct {
 	Sum     time.Duration `output:"layers_sum"` // of its layers' medians
 	Samples int
 	Steps   int
-	Memory  MemoryNumbers
-	File    int `json:",omitempty" unit:"bytes" output:"engine_file"` // 0: it is not an engine file
+	Memory  *MemoryNumbers // nil: not known
+	File    int            `json:",omitempty" unit:"bytes" output:"engine_file"` // 0: it is not an engine file
 }
 
 // TimeChange is the difference of two medians.

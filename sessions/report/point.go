@@ -10,17 +10,17 @@ import (
 // against accuracy shows.
 type Point struct {
 	Config     config.Config
-	Latency    time.Duration `output:"median"`         // of an inference; 0: it was not measured
-	Low, High  time.Duration `json:",omitempty"`       // in which the median lies with 99 % confidence; 0: not known
-	Estimated  bool          `json:",omitempty"`       // the latency is a model's, not measured
-	Beside     *Beside       `json:",omitempty"`       // nil: it was measured by itself
-	SQNR       *float64      `unit:"db" exact:"exact"` // of the first output; nil: accuracy is not known
-	Top1       *float64      `unit:"share"`            // nil without labels
-	Agreement  *float64      `unit:"share"`            // of first classes with FP32's; nil without classes
-	Perplexity *float64      `json:",omitempty"`       // of a text
-	Items      int           `json:",omitempty"`       // on which accuracy was measured
-	Weights    int           `unit:"bytes"`
-	Arena      int           `unit:"bytes"`
+	Latency    time.Duration `output:"median"`                // of an inference; 0: it was not measured
+	Low, High  time.Duration `json:",omitempty"`              // in which the median lies with 99 % confidence; 0: not known
+	Estimated  bool          `json:",omitempty"`              // the latency is a model's, not measured
+	Beside     *Beside       `json:",omitempty"`              // nil: it was measured by itself
+	SQNR       *float64      `unit:"db" exact:"exact"`        // of the first output; nil: accuracy is not known
+	Top1       *float64      `unit:"share"`                   // nil without labels
+	Agreement  *float64      `unit:"share"`                   // of first classes with FP32's; nil without classes
+	Perplexity *float64      `json:",omitempty"`              // of a text
+	Items      int           `json:",omitempty"`              // on which accuracy was measured
+	Weights    int           `json:",omitempty" unit:"bytes"` // 0: there are none, or it is not known, as of the arena
+	Arena      int           `json:",omitempty" unit:"bytes"`
 }
 
 // Know takes over of another point of the same engine what one lacks of accuracy and memory.

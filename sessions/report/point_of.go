@@ -14,6 +14,8 @@ func PointOf(s *Snapshot) (p Point, ok bool) {
 	}
 	if m := s.Memory; m != nil && !s.Stale.Has(PartMemory) {
 		p.Weights, p.Arena = m.Weights, m.Peak
+	} else if o := s.Overview; o != nil && !s.Stale.Has(PartOverview) {
+		p.Weights, p.Arena = o.Memory.Weights, o.Memory.Peak
 	}
 	return p, ok
 }

@@ -227,8 +227,8 @@ func sideFacts(d *report.Diff) [][3]string {
 		}),
 		of("top-1", func(s *report.DiffSide) string { return share(s.Top1) }),
 		of("agreement", func(s *report.DiffSide) string { return share(s.Agreement) }),
-		of("arena", func(s *report.DiffSide) string { return bytes(s.Memory.Peak) }),
-		of("weights", func(s *report.DiffSide) string { return bytes(s.Memory.Weights) }),
+		of("arena", func(s *report.DiffSide) string { return bytes(s.Arena) }),
+		of("weights", func(s *report.DiffSide) string { return bytes(s.Weights) }),
 		of("engine", func(s *report.DiffSide) string { return bytes(s.File) }),
 		of("steps", func(s *report.DiffSide) string { return fmt.Sprint(s.Steps) }),
 	}
