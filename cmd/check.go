@@ -193,7 +193,7 @@ func (o *checkFlags) rival(p *place, path string) (*sessions.Rival, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sessions.Rival{Runner: sessions.NewRunner(m, p.work, nil), Config: cfg}, nil
+	return &sessions.Rival{Runner: sessions.NewRunner(m, p.work, p.told), Config: cfg}, nil
 }
 
 // engineBytes returns how large the file of an engine is without its source.

@@ -23,6 +23,7 @@ type place struct {
 	model *model.Model
 	work  stages.Workplace
 	close func()
+	told  func(report.Progress) // takes what is being done; nil: nobody is told
 
 	crowded string // what is to be said of more threads than processors
 }
@@ -119,7 +120,7 @@ func (f *modelFlags) equip(m *model.Model, embedded bool) (*place, error) {
 		closeDevices()
 		return nil, err
 	}
-	return &place{m, w, closeDevices, f.device.crowded()}, nil
+	return &place{m, w, closeDevices, nil, f.device.crowded()}, nil
 }
 
 // runData is datasets for a model that can be run, and nothing for another.
@@ -165,7 +166,7 @@ func (f *modelFlags) reopen(p *place, path string) (*place, error) {
 	if err := f.feed(&w, data, cal); err != nil {
 		return nil, err
 	}
-	return &place{m, w, p.close, p.crowded}, nil
+	return &place{m, w, p.close, p.told, p.crowded}, nil
 }
 
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
@@ -281,6 +282,7 @@ func (f *modelFlags) with(path string, stderr io.Writer, use func(*place, *sessi
 	}
 	report, stop := f.output.reporter(stderr)
 	defer stop()
+	p.told = report
 	return use(p, sessions.NewRunner(p.model, p.work, report))
 }
 

@@ -262,7 +262,7 @@ func (s *sshServer) another() (*place, config.Config, error) {
 		w.SaveTo = ""
 	}
 	cfg, err := f.begin(m, operand{})
-	return &place{m, w, func() {}, ""}, cfg, err
+	return &place{m, w, func() {}, nil, ""}, cfg, err
 }
 
 // onlooker is a session that whoever looks at it cannot change.

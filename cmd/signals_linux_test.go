@@ -401,3 +401,16 @@ func TestRecordingSignal(t *testing.T) {
 		t.Errorf("the recording is cut short: %v", err)
 	}
 }
+
+// While an engine is measured beside a baseline, the rounds are counted.
+func TestCheckProgress(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	budget := filepath.Join(t.TempDir(), "b.yaml")
+	if err := os.WriteFile(budget, []byte("limits:\n  latency_p50: baseline + 900 %\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := startPTY(t, "check", digitsFile, "--budget", budget, "--baseline", digitsFile, "--duration", "5s")
+	p.await(0, "measuring 5/45")
+}

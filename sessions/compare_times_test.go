@@ -33,7 +33,12 @@ func twoConfigs(t *testing.T) (*Runner, []config.Config) {
 func TestLanesAlternate(t *testing.T) {
 	r, configs := twoConfigs(t)
 	s := r.stages
-	var order []int
+	var order, told []int
+	s.Told.Progress = func(p report.Progress) {
+		if p.Phase == "measuring" && p.Total == compare.Rounds {
+			told = append(told, p.Done)
+		}
+	}
 	var lanes []*compare.Lane
 	for i, cfg := range configs {
 		l, err := s.Engines.Load(t.Context(), cfg)
@@ -52,6 +57,9 @@ func TestLanesAlternate(t *testing.T) {
 	}
 	if len(order) != 4*compare.Rounds || len(lanes[0].Medians) != compare.Rounds || len(lanes[1].Medians) != compare.Rounds {
 		t.Fatalf("%d samples in %d and %d rounds", len(order), len(lanes[0].Medians), len(lanes[1].Medians))
+	}
+	if len(told) != compare.Rounds {
+		t.Errorf("progress tells of rounds %v", told)
 	}
 	for round := range compare.Rounds {
 		first := round % 2

@@ -25,9 +25,10 @@ func Turn(p run.Profiling, rounds int) run.Profiling {
 }
 
 // Alternate measures engines in so many rounds, in each of which every one has its turn, first once each: a machine that is
-// slower for a while is so for all of them.
-func Alternate(ctx context.Context, lanes []*Lane, rounds int) error {
+// slower for a while is so for all of them. Begins is told of each round before it.
+func Alternate(ctx context.Context, lanes []*Lane, rounds int, begins func(round int)) error {
 	for round := range rounds {
+		begins(round)
 		for i := range lanes {
 			l := lanes[(round+i)%len(lanes)]
 			var turn []time.Duration

@@ -85,20 +85,21 @@ type More func(rounds [][]report.Round, took time.Duration) int
 
 // Alternate measures engines side by side: in the device's number of rounds, and in more of them where somebody wants more.
 func (d *device) Alternate(ctx context.Context, lanes []*compare.Lane) error {
-	begin := time.Now()
+	begin, done := time.Now(), 0
 	for n := d.Rounds(); n > 0; {
-		if err := compare.Alternate(ctx, lanes, n); err != nil {
+		err := compare.Alternate(ctx, lanes, n, func(round int) {
+			d.told.Progress(report.Progress{Phase: d.Measuring(), Item: "rounds", Done: done + round, Total: done + n})
+		})
+		if err != nil {
 			return err
 		}
-		n = 0
+		done, n = done+n, 0
 		if d.more != nil && !d.Estimated() {
 			all := make([][]report.Round, len(lanes))
 			for i, l := range lanes {
 				all[i] = RoundsOf(l)
 			}
-			if n = d.more(all, time.Since(begin)); n > 0 {
-				d.told.Progress(report.Progress{Phase: d.Measuring(), Item: fmt.Sprintf("%d rounds more", n)})
-			}
+			n = d.more(all, time.Since(begin))
 		}
 	}
 	return nil
