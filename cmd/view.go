@@ -160,6 +160,7 @@ func writeViewed(w io.Writer, o *outputFlags, snap *report.Snapshot) error {
 type viewedOutput struct {
 	Viewed          string
 	Inputs, Outputs []report.Tensor
+	Bindings        []string `json:",omitempty"` // inputs or outputs
 	Timings         *report.Timings
 	Layers          []report.Layer
 }
@@ -168,7 +169,7 @@ type viewedOutput struct {
 func inspectLayers(w io.Writer, o *outputFlags, snap *report.Snapshot) error {
 	m := snap.Model
 	if o.json() {
-		return writeReport(w, snap.Head(), viewedOutput{m.Viewed, m.Inputs, m.Outputs, snap.Timings, m.Layers})
+		return writeReport(w, snap.Head(), viewedOutput{m.Viewed, m.Inputs, m.Outputs, m.Bindings, snap.Timings, m.Layers})
 	}
 	fmt.Fprintf(w, "%s: %s, %s of %s\n", m.Name, m.Viewed, count(len(m.Layers), "layer"), count(len(snap.Passes.Source), "source layer"))
 	for _, t := range m.Inputs {
@@ -176,6 +177,9 @@ func inspectLayers(w io.Writer, o *outputFlags, snap *report.Snapshot) error {
 	}
 	for _, t := range m.Outputs {
 		fmt.Fprintf(w, "output %s %s%s\n", ui.VisibleName(t.Name), t.Type, t.Dims)
+	}
+	for _, name := range m.Bindings {
+		fmt.Fprintf(w, "binding %s\n", ui.VisibleName(name))
 	}
 	fmt.Fprintln(w)
 	times := map[string]report.LayerTiming{}

@@ -29,6 +29,13 @@ func TestViewed(t *testing.T) {
 	if out, _ = command(t, 0, layers); !strings.Contains(out, "3 layers of 4 source layers") {
 		t.Errorf("layers alone:\n%s", out)
 	}
+	names := filepath.Join(t.TempDir(), "names.json")
+	if err := os.WriteFile(names, []byte(`{"Layers": ["a"], "Bindings": ["x", "y"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ = command(t, 0, names); !strings.Contains(out, "binding x\nbinding y\n") || strings.Contains(out, "input") {
+		t.Errorf("names alone:\n%s", out)
+	}
 	if out, _ = command(t, 0, "inspect", "layers", times, layers, profile); !strings.Contains(out, "sm80_xmma") || !strings.Contains(out, "50.2") {
 		t.Errorf("inspect layers:\n%s", out)
 	}

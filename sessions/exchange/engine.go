@@ -220,6 +220,9 @@ func (e *Engine) model() *report.Model {
 	for _, t := range e.Layers.Outputs {
 		m.Outputs = append(m.Outputs, tensorReport(t))
 	}
+	for _, t := range e.Layers.Unknown {
+		m.Bindings = append(m.Bindings, t.Name)
+	}
 	for i := range e.Layers.Layers {
 		m.ByName = m.ByName && !origin.MatchString(e.Layers.Layers[i].Metadata)
 		l := layerReport(&e.Layers.Layers[i])

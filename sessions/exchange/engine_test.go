@@ -85,6 +85,31 @@ func TestOpenEngine11(t *testing.T) {
 	}
 }
 
+// TestBindings: what a layer makes is an output and what is only read an input, of whatever profile, and where no layer tells, neither.
+func TestBindings(t *testing.T) {
+	const layers = `[{"Name": "a", "Inputs": [{"Name": "in", "Dimensions": [1]}], "Outputs": [{"Name": "out [profile 1]", "Dimensions": [2]}]}]`
+	names := func(list []EngineTensor) string {
+		var all []string
+		for _, t := range list {
+			all = append(all, t.Name)
+		}
+		return strings.Join(all, ",")
+	}
+	for file, want := range map[string]string{
+		`{"Layers": ["a", "b"], "Bindings": ["in", "out", "in [profile 1]"]}`:           " |  | in,out",
+		`{"Layers": ` + layers + `, "Bindings": ["in", "out [profile 1]"]}`:             "in | out [profile 1] | ",
+		`{"Layers": ` + layers + `, "Bindings": ["in", "in [profile 1]", "elsewhere"]}`: "in |  | elsewhere",
+	} {
+		info, err := ParseLayerInfo([]byte(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := names(info.Inputs) + " | " + names(info.Outputs) + " | " + names(info.Unknown); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}
+
 // TestOpenRuntime reads a profile of ONNX Runtime 1.32.
 func TestOpenRuntime(t *testing.T) {
 	s := opened(t, "runtime.json")

@@ -17,7 +17,8 @@ type LayerInfo struct {
 	Layers  []EngineLayer
 	Inputs  []EngineTensor // known by name alone before TensorRT 11, where no layer has them
 	Outputs []EngineTensor
-	Names   bool // the file has the layers' names alone
+	Unknown []EngineTensor // bindings that no layer is said to read or make: inputs or outputs
+	Names   bool           // the file has the layers' names alone
 	Format  string
 }
 
@@ -261,7 +262,8 @@ func (info *LayerInfo) takeIO(list []map[string]any) error {
 	return nil
 }
 
-// takeBindings tells inputs from outputs: what a layer makes is an output.
+// takeBindings tells inputs from outputs, as far as layers tell: what one makes is an output, what is only read an input. A tensor
+// that is listed for several profiles counts once.
 func (info *LayerInfo) takeBindings(names []string) {
 	if len(names) > 0 {
 		info.Format = "TensorRT layer information, 10 or older"
@@ -273,17 +275,21 @@ func (info *LayerInfo) takeBindings(names []string) {
 				return list[at], true
 			}
 		}
-		return EngineTensor{Name: name, Type: "?"}, false
+		return EngineTensor{}, false
 	}
+	seen := map[string]bool{}
 	for _, name := range names {
-		if profiled.MatchString(name) && !strings.HasSuffix(name, "[profile 0]") { // the same tensor in another profile
+		plain := profiled.ReplaceAllString(name, "")
+		if seen[plain] {
 			continue
 		}
+		seen[plain] = true
 		if t, made := find(name, func(l *EngineLayer) []EngineTensor { return l.Outputs }); made {
 			info.Outputs = append(info.Outputs, t)
-		} else {
-			t, _ = find(name, func(l *EngineLayer) []EngineTensor { return l.Inputs })
+		} else if t, read := find(name, func(l *EngineLayer) []EngineTensor { return l.Inputs }); read {
 			info.Inputs = append(info.Inputs, t)
+		} else {
+			info.Unknown = append(info.Unknown, EngineTensor{Name: name, Type: "?"})
 		}
 	}
 }

@@ -34,6 +34,8 @@ type Model struct {
 	Viewed string `json:",omitempty"`
 	// ByName says that no layer of such files tells its source layers: they are what its name is made of.
 	ByName bool `json:",omitempty"`
+	// Bindings are the names of inputs and outputs of which such files do not tell which they are.
+	Bindings []string `json:",omitempty"`
 	// NotRunnable says in a line why the model can only be looked at: there are no reports but this one and of passes.
 	NotRunnable string             `json:",omitempty"`
 	Unsupported []UnsupportedLayer // its layers that cannot be imported
