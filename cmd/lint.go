@@ -127,13 +127,7 @@ func writeAdvice(w io.Writer, snap *report.Snapshot, a *report.Advice) {
 		writeIndented(w, ui.VisibleName(f.Text))
 		writeIndented(w, "-> "+hintOnRemedy(f.Remedy))
 	}
-	asked := 0
-	for _, r := range a.Rules {
-		if r.Missing == nil {
-			asked++
-		}
-	}
-	fmt.Fprintf(w, "\n%s by %s\n", count(len(a.Findings), "finding"), count(asked, "rule"))
+	fmt.Fprintf(w, "\n%s by %s\n", count(len(a.Findings), "finding"), count(a.Asked(), "rule"))
 	for _, r := range a.Rules {
 		if r.Missing != nil {
 			fmt.Fprintf(w, "%s was not looked at: no %s\n", r.Rule, strings.Join(r.Missing, ", no "))

@@ -32,5 +32,11 @@ func TestFindingsPartial(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(200, 60)
 	b.press("0")
-	b.wants("not looked at without accuracy: chance, label-offset, accuracy", "not looked at without calibration: outliers")
+	b.wants("not looked at without accuracy: chance, label-offset, accuracy", "not looked at without calibration: outliers", "not looked at without peaks of the device: below-roofline")
+	snap = panetest.Fixture(t)
+	snap.Accuracy, snap.Calibration, snap.Timings, snap.Tactics, snap.Memory = nil, nil, nil, nil, nil
+	b = newBench(t, ui.Options{NoColor: true}, snap)
+	b.size(200, 60)
+	b.press("0")
+	b.wants("nothing found by 3 rules")
 }

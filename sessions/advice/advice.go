@@ -59,11 +59,17 @@ func Rules() []Rule {
 	}
 }
 
+// others names, of rules that need more than reports, what a snapshot with those reports lacks.
+var others = map[string]func(*report.Snapshot) []string{"below-roofline": noPeaks}
+
 // On asks every rule about a snapshot.
 func On(s *report.Snapshot) *report.Advice {
 	a, f := &report.Advice{}, newFacts(s)
 	for _, r := range Rules() {
 		result := report.RuleResult{Rule: r.Name, Doc: r.Doc, Missing: missing(r.Needs, s)}
+		if wants := others[r.Name]; wants != nil && result.Missing == nil {
+			result.Missing = wants(s)
+		}
 		if result.Missing == nil {
 			for _, found := range r.find(f) {
 				found.Rule = r.Name

@@ -16,6 +16,14 @@ const (
 	leastMeasured = 10 * time.Microsecond
 )
 
+// noPeaks says that there are no ceilings.
+func noPeaks(s *report.Snapshot) []string {
+	if s.Timings.Roofline.Last() == nil {
+		return []string{"peaks of the device"}
+	}
+	return nil
+}
+
 // belowRoofline finds layers far below their ceilings. Of arithmetic that is no product nothing is said: an exponential counts as one
 // operation and takes many. Nor of layers that other rules are about, nor by ceilings that are in doubt.
 func belowRoofline(f *facts) (list []report.Finding) {

@@ -285,6 +285,22 @@ func TestRooflineInDoubt(t *testing.T) {
 	}
 }
 
+// TestNoPeaks: without ceilings the rule on them is not asked, and says what it wants.
+func TestNoPeaks(t *testing.T) {
+	s := sound()
+	all := On(s).Asked()
+	s.Timings.Roofline = nil
+	a := On(s)
+	for _, r := range a.Rules {
+		if (r.Rule == "below-roofline") != slices.Equal(r.Missing, []string{"peaks of the device"}) {
+			t.Errorf("%s misses %q", r.Rule, r.Missing)
+		}
+	}
+	if all != len(a.Rules) || a.Asked() != all-1 {
+		t.Errorf("%d and %d of %d rules were asked", all, a.Asked(), len(a.Rules))
+	}
+}
+
 // TestFormless: a layer whose op has no form in the precision is no finding, as nothing that a person asks makes it another.
 func TestFormless(t *testing.T) {
 	s := sound()

@@ -14,7 +14,17 @@ type RuleResult struct {
 	Rule    string
 	Doc     string // what the rule looks for
 	Found   int
-	Missing []string `json:",omitempty"` // the reports without which it cannot look; then nothing is known
+	Missing []string `json:",omitempty"` // reports and the like without which it cannot look; then nothing is known
+}
+
+// Asked returns how many rules could look.
+func (a *Advice) Asked() (n int) {
+	for i := range a.Rules {
+		if a.Rules[i].Missing == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // Severity is how grave a finding is.

@@ -129,8 +129,8 @@ func (v *findingsView) build() {
 			add(i, findingHelp, help)
 		}
 	}
-	if n := len(v.advice.Rules); n > 0 && len(v.advice.Findings) == 0 {
-		add(-1, findingText, fmt.Sprintf("nothing found by %s", words.Plural(n, "rule")))
+	if len(v.advice.Rules) > 0 && len(v.advice.Findings) == 0 {
+		add(-1, findingText, fmt.Sprintf("nothing found by %s", words.Plural(v.advice.Asked(), "rule")))
 	}
 	for _, text := range unasked(v.advice) {
 		add(-1, findingHelp, text)
