@@ -66,8 +66,9 @@ func (r Roofline) Draw(c *Canvas) {
 	for _, on := range []bool{false, true} {
 		r.drawCeilings(plot, s, on)
 	}
+	r.drawPoints(plot, s, false)
 	r.drawNames(plot, s)
-	r.drawPoints(plot, s)
+	r.drawPoints(plot, s, true)
 }
 
 func (r Roofline) rate(log float64) string { return Quantity(math.Pow(10, log), r.YUnit) }
@@ -134,7 +135,8 @@ func (r Roofline) drawCeilings(plot *Canvas, s rooflineSpan, on bool) {
 	drawDots(plot, grid, style, ascii)
 }
 
-// drawNames writes the roofs' names at the right, above them, where points are least, and the slopes' where they begin.
+// drawNames writes the roofs' names at the right, above them, where points are least, and the slopes' where they begin: clear of points
+// where there is room for that beside them, and else over them.
 func (r Roofline) drawNames(plot *Canvas, s rooflineSpan) {
 	taken := map[int]bool{}
 	style := func(k Ceiling) Style {
@@ -153,7 +155,8 @@ func (r Roofline) drawNames(plot *Canvas, s rooflineSpan) {
 	for _, k := range roofs {
 		if above0(k.Rate) {
 			_, y := s.cell(plot, s.x1, math.Log10(k.Rate))
-			plot.FitRight(plot.W/2, free(max(y-1, 0)), plot.W-plot.W/2, style(k), k.Name+" "+Quantity(k.Rate, r.YUnit))
+			y, text := free(max(y-1, 0)), Truncate(k.Name+" "+Quantity(k.Rate, r.YUnit), plot.W-plot.W/2, plot.Glyphs().Ellipsis)
+			plot.Text(r.clearOf(plot, s, plot.W-Width(text), y, Width(text), -1), y, style(k), text)
 		}
 	}
 	clear(taken)
@@ -161,28 +164,60 @@ func (r Roofline) drawNames(plot *Canvas, s rooflineSpan) {
 		if above0(k.Rate) {
 			from := max(s.x0, s.y0-math.Log10(k.Rate))
 			x, y := s.cell(plot, from, from+math.Log10(k.Rate))
-			plot.Fit(x+1, free(y), max(plot.W/2-x-2, 0), style(k), k.Name+" "+Quantity(k.Rate, "B/s"))
+			y, text := free(y), Truncate(k.Name+" "+Quantity(k.Rate, "B/s"), max(plot.W/2-x-2, 0), plot.Glyphs().Ellipsis)
+			plot.Text(r.clearOf(plot, s, x+1, y, Width(text), 1), y, style(k), text)
 		}
 	}
 }
 
-// drawPoints draws the points, the cursor's last.
-func (r Roofline) drawPoints(plot *Canvas, s rooflineSpan) {
-	for _, cursor := range []bool{false, true} {
+// clearOf returns the first of the cells from x on, by so many at a time, from which on a text is clear of all points, or else of the
+// cursor's; x where there is none.
+func (r Roofline) clearOf(plot *Canvas, s rooflineSpan, x, y, width, by int) int {
+	for _, all := range []bool{true, false} {
+		taken := map[int]bool{}
 		for i, p := range r.Points {
-			if (i == r.Cursor) != cursor || !above0(p.Y) {
-				continue
+			if at, row, ok := s.place(plot, p); ok && row == y && (all || i == r.Cursor) {
+				taken[at] = true
 			}
-			x, y := s.x0, math.Log10(p.Y)+s.x0
-			if above0(p.X) {
-				x, y = math.Log10(p.X), math.Log10(p.Y)
-			}
-			at, row := s.cell(plot, x, y)
-			glyph, style := 'o', p.Style
-			if cursor {
-				glyph, style = plot.Glyphs().Record, style|Bold|Reverse
-			}
-			plot.Set(at, row, glyph, style)
 		}
+		for at := x; at >= 0 && at+width <= plot.W && max(at-x, x-at) <= plot.W/4; at += by {
+			crossed := false
+			for i := range width {
+				crossed = crossed || taken[at+i]
+			}
+			if !crossed {
+				return at
+			}
+		}
+	}
+	return x
+}
+
+// place returns the cell of a point; ok is false for one that cannot be drawn.
+func (s rooflineSpan) place(plot *Canvas, p RooflinePoint) (x, y int, ok bool) {
+	if !above0(p.Y) {
+		return 0, 0, false
+	}
+	log := math.Log10(p.Y)
+	if above0(p.X) {
+		x, y = s.cell(plot, math.Log10(p.X), log)
+	} else {
+		x, y = s.cell(plot, s.x0, log+s.x0)
+	}
+	return x, y, true
+}
+
+// drawPoints draws the cursor's point, or all others.
+func (r Roofline) drawPoints(plot *Canvas, s rooflineSpan, cursor bool) {
+	for i, p := range r.Points {
+		x, y, ok := s.place(plot, p)
+		if !ok || (i == r.Cursor) != cursor {
+			continue
+		}
+		glyph, style := 'o', p.Style
+		if cursor {
+			glyph, style = plot.Glyphs().Record, style|Bold|Reverse
+		}
+		plot.Set(x, y, glyph, style)
 	}
 }

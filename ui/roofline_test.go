@@ -29,7 +29,24 @@ func TestRoofline(t *testing.T) {
 		}
 		t.Log("\n" + text)
 	}
+	// Names stay whole among points, and the cursor's point is seen.
+	crowded := r
+	crowded.Points = nil
+	for x := 0.05; x < 1e3; x *= 1.07 {
+		crowded.Points = append(crowded.Points, RooflinePoint{X: x, Y: min(10e9*x, 100e9)}, RooflinePoint{X: x, Y: min(200e9*x, 400e9)}, RooflinePoint{Y: 10e9 * x})
+	}
 	look := NewLook(Options{NoColor: true})
+	for crowded.Cursor = range crowded.Points {
+		text := ansi.Strip(look.Render(80, 16, crowded.Draw))
+		if !strings.Contains(text, string(look.Glyphs.Record)) {
+			t.Errorf("no cursor in\n%s", text)
+		}
+		for _, want := range []string{"f32 100 Gop/s", "i8 400 Gop/s", "L1 200 GB/s", "DRAM 10 GB/s"} {
+			if !strings.Contains(text, want) {
+				t.Fatalf("no %q in\n%s", want, text)
+			}
+		}
+	}
 	for w := range 60 {
 		for h := range 12 {
 			look.Render(w, h, r.Draw)
