@@ -122,8 +122,11 @@ func (o *execRun) options(p *execPlan, at *place, cfg config.Config) {
 	o.section(exchange.Section{Heading: "Model Options", Lines: []string{"Format: " + format, "Model: " + at.model.Path, "Output:"}})
 	precision := map[config.Precision]string{config.FP32: "FP32", config.FP16: "FP32+FP16", config.INT8: "FP32+INT8"}[cfg.Precision]
 	calibration := cfg.Calibrator
-	if !cfg.Quantizes() {
+	switch {
+	case !cfg.Quantizes():
 		calibration = ""
+	case o.config.fixed():
+		calibration = o.config.quantization.path
 	}
 	o.section(exchange.Section{Heading: "Build Options", Lines: []string{"Precision: " + precision, "LayerPrecisions: " + strings.Join(cfg.LayerPrecisions, ","), "Calibration: " + calibration}})
 	o.section(exchange.Section{Heading: "Inference Options", Lines: []string{fmt.Sprintf("Batch: %d", max(1, cfg.Batch)), fmt.Sprintf("Iterations: %d", p.iterations), fmt.Sprintf("Duration: %gs (+ %gms warm up)", p.duration, p.warmUp)}})

@@ -57,6 +57,19 @@ func TestExec(t *testing.T) {
 	}
 }
 
+// TestExecCalib: the ranges of a calibration cache are not said to come from a calibrator or from random input.
+func TestExecCalib(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	cache := filepath.Join(t.TempDir(), "calib.cache")
+	command(t, 0, "calibrate", digitsFile, "-q", "--calibration-cache", cache)
+	out, _ := command(t, 0, "exec", "--onnx="+digitsFile, "--int8", "--calib="+cache, "--warmUp=0", "--duration=0", "--iterations=2", "--quiet")
+	if !strings.Contains(out, "Calibration: "+cache) || strings.Contains(out, "random calibration") {
+		t.Error(out)
+	}
+}
+
 // TestExecErrors refuses what trtexec does not have.
 func TestExecErrors(t *testing.T) {
 	for says, args := range map[string][]string{

@@ -45,6 +45,43 @@ func written(t *testing.T, e *run.Engine) *model.Model {
 	return m
 }
 
+// Ranges that were given do not come from random input; where some were not given, those do.
+func TestRangesGiven(t *testing.T) {
+	host := cpu.Open(0)
+	defer host.Close()
+	w := workplace(t, host)
+	w.CalData = noise{pictures{testdata.TestImages(), 2}}
+	m := embedded(t)
+	given := map[string][]float64{}
+	for _, l := range m.Network.Layers {
+		for _, x := range l.Outputs {
+			given[x.Name] = []float64{-4, 4}
+		}
+	}
+	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Quantization: config.Quantization{Ranges: given}}
+	badge := func() string {
+		snap, err := sessions.NewRunner(m, w, nil).Report(t.Context(), cfg, report.PartOverview, run.Profiling{Iterations: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range snap.Overview.Badges {
+			if b.Text == report.RandomCalibration {
+				return b.Why
+			}
+		}
+		return ""
+	}
+	if why := badge(); !strings.Contains(why, "the ranges that were not given come from random input") {
+		t.Errorf("without those of inputs: %q", why)
+	}
+	for _, x := range m.Network.Inputs {
+		given[x.Name] = []float64{-4, 4}
+	}
+	if why := badge(); why != "" {
+		t.Errorf("with all ranges given: %q", why)
+	}
+}
+
 // The ranges in an engine file are used unless they come from random input and there is better data; what is built from
 // an engine brings the ranges that it uses.
 func TestRangesOfEngines(t *testing.T) {

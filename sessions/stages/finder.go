@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
@@ -20,4 +21,22 @@ func FinderOf(m *model.Model, cfg config.Config) finder {
 	}
 	q := cfg.Quantization.Full()
 	return finder{cfg.Calibrator, q.Activations, q.Ranges}
+}
+
+// gives reports whether the ranges of all tensors of a network were given: nothing is found.
+func (f finder) gives(n *graph.Network) bool {
+	given := func(t *graph.Tensor) bool { return !t.RealType().IsFloat() || f.Given[t.Name] != nil }
+	for _, t := range n.Inputs {
+		if !given(t) {
+			return false
+		}
+	}
+	for _, l := range n.Layers {
+		for _, t := range l.Outputs {
+			if !given(t) {
+				return false
+			}
+		}
+	}
+	return true
 }

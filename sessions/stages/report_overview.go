@@ -49,8 +49,10 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 	}
 	if s.calData != nil && s.randomCalibration(cfg) {
 		why := "no data was given: ranges come from random input and accuracy is agreement with FP32 only"
-		if s.Ranges(FinderOf(s.model, cfg)) != nil {
+		if by := FinderOf(s.model, cfg); s.Ranges(by) != nil {
 			why = "the engine was built without data: its ranges come from random input"
+		} else if len(by.Given) > 0 {
+			why = "no data was given: the ranges that were not given come from random input and accuracy is agreement with FP32 only"
 		}
 		r.Badges = append(r.Badges, report.Badge{Text: report.RandomCalibration, Why: why})
 	}

@@ -143,9 +143,10 @@ func (s *stored) recalibrated(cfg config.Config) bool {
 	return err == nil && s.model.NeedsCalibration(cfg) && s.anew(r)
 }
 
-// randomCalibration reports whether the ranges that a configuration uses come from random input.
+// randomCalibration reports whether ranges that a configuration uses come from random input: some, where others were given.
 func (s *stored) randomCalibration(cfg config.Config) bool {
-	return s.model.NeedsCalibration(cfg) && s.RandomRanges(FinderOf(s.model, cfg))
+	by := FinderOf(s.model, cfg)
+	return s.model.NeedsCalibration(cfg) && s.RandomRanges(by) && !by.gives(s.model.Network)
 }
 
 // RandomRanges reports whether ranges that are found so come from random input.
