@@ -23,6 +23,9 @@ var (
 	}
 )
 
+// logicOps are operations on truth values, as functions of what is not.
+var logicOps = map[elementwise.Op]asm.BinaryOp{elementwise.And: asm.Max, elementwise.Or: asm.Min, elementwise.Xor: asm.Equal}
+
 // vectorInstr is one instruction of a program as functions on vectors.
 type vectorInstr struct {
 	in     elementwise.Instr
@@ -64,6 +67,7 @@ func prepareInstr(in elementwise.Instr) vectorInstr {
 		}
 		return v
 	}
+	v.binary = logicOps[in.Op]
 	switch in.Op {
 	case elementwise.Const, elementwise.Pow, elementwise.PRelu, elementwise.Elu, elementwise.Selu, elementwise.Softplus, elementwise.Softsign,
 		elementwise.Sign, elementwise.And, elementwise.Or, elementwise.Xor, elementwise.Not, elementwise.Select:
@@ -168,7 +172,7 @@ func (v *vectorInstr) composed(k *asm.VecKernel, dst, x, y, z, room []float32) {
 	case elementwise.And, elementwise.Or, elementwise.Xor: // of what is not
 		k.Binary(asm.Equal, room, x, zero)
 		k.Binary(asm.Equal, dst, y, zero)
-		k.Binary(map[elementwise.Op]asm.BinaryOp{elementwise.And: asm.Max, elementwise.Or: asm.Min, elementwise.Xor: asm.Equal}[v.in.Op], dst, dst, room)
+		k.Binary(v.binary, dst, dst, room)
 		k.Binary(asm.Equal, dst, dst, zero)
 	}
 }
