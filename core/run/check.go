@@ -65,6 +65,9 @@ func (p *Plan) check() error {
 			}
 		}
 	}
+	if err := p.checkOnce(); err != nil {
+		return err
+	}
 	return p.checkForks()
 }
 

@@ -1,30 +1,25 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // What constants and extents alone decide, such as a mask or the distances of places, is the same in all executions at a shape. A plan
-// for several shapes computes it once at each: executions keep what other steps read of it.
+// of a network with symbols computes it once at each: executions keep what other steps read of it.
 
-// decided marks the steps that run once at a shape, and gives what others read of them memory of its own. It reports whether any does.
-func (y *layout) decided() bool {
+// decided marks the steps that run once at a shape, and gives what others read of them memory of its own.
+func (y *layout) decided() {
 	p := y.plan
 	if y.body || y.always || len(p.Symbols) == 0 || p.counts() {
-		return false
+		return
 	}
-	made, launches := make([]bool, len(p.Slots)), false
-	has := func(i int) bool { // a slot in another one has what that has
-		for i >= 0 && !made[i] {
-			i = p.Slots[i].Of
-		}
-		return i >= 0
-	}
+	made, launches := make(onceSlots, len(p.Slots)), false
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if s.Once = p.runsOnce(s, has); s.Once {
+		if s.Once = p.runsOnce(s, made); s.Once {
 			launches = launches || s.Tactic != InMemory
 			for _, out := range s.Out {
 				made[out] = true
@@ -37,24 +32,52 @@ func (y *layout) decided() bool {
 			continue
 		}
 		for _, in := range s.In {
-			if launches && has(in) {
+			if launches && made.has(p, in) {
 				p.Slots[in].First, p.Slots[in].Last = -1, len(p.Steps)
 			}
 		}
 	}
-	return launches
+}
+
+// onceSlots says which slots are written by steps that run once.
+type onceSlots []bool
+
+// has reports whether what is in a slot is decided so: one that lies in another has what that has.
+func (made onceSlots) has(p *Plan, i int) bool {
+	for i >= 0 && !made[i] {
+		i = p.Slots[i].Of
+	}
+	return i >= 0
+}
+
+// checkOnce returns an error for a step that is to run once, and depends on more than extents.
+func (p *Plan) checkOnce() error {
+	made := make(onceSlots, len(p.Slots))
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if !s.Once {
+			continue
+		}
+		if p.counts() || !p.runsOnce(s, made) {
+			return fmt.Errorf("step %d runs once, and depends on more than extents", i)
+		}
+		for _, out := range s.Out {
+			made[out] = true
+		}
+	}
+	return nil
 }
 
 // runsOnce reports whether nothing but constants, extents and the slots that are made of them decides what a step computes. What is a
 // text, or the caller's to read, is computed each time.
-func (p *Plan) runsOnce(s *Step, made func(slot int) bool) bool {
+func (p *Plan) runsOnce(s *Step, made onceSlots) bool {
 	if len(s.Layer.Bodies()) > 0 {
 		return false
 	}
 	mine := func(out int) bool {
 		return p.Slots[p.root(out)].Region == Arena && p.Slots[out].Tensor.Type != numeric.Str && !p.Network.IsOutput(p.Slots[out].Tensor)
 	}
-	return !slices.ContainsFunc(s.In, func(in int) bool { return in >= 0 && !made(in) }) && !slices.ContainsFunc(s.Out, func(out int) bool { return !mine(out) })
+	return !slices.ContainsFunc(s.In, func(in int) bool { return in >= 0 && !made.has(p, in) }) && !slices.ContainsFunc(s.Out, func(out int) bool { return !mine(out) })
 }
 
 // keeps reports whether a plan that keeps what it computes once has an arena that is at most half as large again as that of one that does

@@ -1,9 +1,11 @@
 package run_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -70,6 +72,17 @@ func TestOnce(t *testing.T) {
 				t.Errorf("%s is kept, and lies where %s lies", s.Tensor, other.Tensor)
 			}
 		}
+	}
+	wrong := *p
+	wrong.Steps = slices.Clone(p.Steps)
+	wrong.Steps[slices.IndexFunc(wrong.Steps, func(s run.Step) bool { return s.Layer.Op == graph.MatMul })].Once = true
+	var file bytes.Buffer
+	e := &run.Engine{Plans: []*run.Plan{&wrong}, Profiles: []run.Profile{run.ProfileOf("wrong", &wrong)}}
+	if _, err := e.WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.ReadEngine(graph.Ops(), file.Bytes()); err == nil || !strings.Contains(err.Error(), "depends on more than extents") {
+		t.Errorf("a product of the input runs once: %v", err)
 	}
 	l, err := run.Load(t.Context(), p, b)
 	if err != nil {
