@@ -21,6 +21,7 @@ type Glyphs struct {
 	Rows                  []rune // growing eighths from the left
 	Branch, Last, Pass    string // tree prefixes: item, last item, continued line
 	Corners               [4]rune
+	Lanes                 [16]rune // lines of a graph, by the sides to which they go: 1 up, 2 down, 4 left, 8 right
 	ASCII                 bool
 }
 
@@ -36,6 +37,7 @@ func UnicodeGlyphs() *Glyphs {
 		Rows:    []rune(" ▏▎▍▌▋▊▉█"),
 		Branch:  "├─", Last: "└─", Pass: "│ ",
 		Corners: [4]rune{'╭', '╮', '╰', '╯'},
+		Lanes:   [16]rune([]rune(" │││─╯╮┤─╰╭├─┴┬┼")),
 	}
 }
 
@@ -51,6 +53,7 @@ func ASCIIGlyphs() *Glyphs {
 		Rows:    []rune("     ===="),
 		Branch:  "|-", Last: "`-", Pass: "| ",
 		Corners: [4]rune{'+', '+', '+', '+'},
+		Lanes:   [16]rune([]rune(" |||-'.+-`.+-+++")),
 		ASCII:   true,
 	}
 }
@@ -80,14 +83,17 @@ func ASCIIText() *strings.Replacer {
 	for i, r := range from.Corners {
 		add(r, to.Corners[i])
 	}
+	for _, s := range [][2]string{{from.Branch, to.Branch}, {from.Last, to.Last}} {
+		pairs = append(pairs, s[0], s[1])
+	}
+	for i, r := range from.Lanes[1:] {
+		add(r, to.Lanes[i+1])
+	}
 	for i, r := range from.Columns[1:] {
 		add(r, to.Columns[i+1])
 	}
 	for i, r := range from.Rows[1:] {
 		add(r, to.Rows[i+1])
-	}
-	for _, s := range [][2]string{{from.Branch, to.Branch}, {from.Last, to.Last}} {
-		pairs = append(pairs, s[0], s[1])
 	}
 	return strings.NewReplacer(pairs...)
 }

@@ -16,8 +16,10 @@ type Span struct {
 
 // ListLine is a line of a list: a mark in front, a tree prefix, and pieces of text.
 type ListLine struct {
-	Mark   rune // 0: none
+	Before []Span // left of the mark, as lines of a graph run
+	Mark   rune   // 0: none
 	Style  Style
+	After  []Span // right of the mark
 	Prefix string // tree branches, drawn faint
 	Spans  []Span
 	Ground Style // Selected for lines linked to another pane
@@ -236,16 +238,27 @@ func shorten(spans []Span, w int, mark rune) []Span {
 	return spans
 }
 
+// spans draws pieces of text, and returns the cell behind them.
+func (c *Canvas) spans(x, y int, spans []Span) int {
+	for _, s := range spans {
+		x = c.Text(x, y, s.Style, s.Text)
+	}
+	return x
+}
+
 // drawLine draws the line that is shown at a place.
 func (l *List) drawLine(c *Canvas, y, place int) {
 	line := l.Line(l.at(place))
 	if l.Fit != nil && l.shift == 0 {
 		line = l.Fit(l.at(place), c.W-listMargin)
 	}
-	x := 1
+	x := c.spans(1, y, line.Before)
 	if line.Mark != 0 {
 		c.Set(x, y, line.Mark, line.Style)
-		x += 2
+		x++
+	}
+	if x = c.spans(x, y, line.After); x > 1 {
+		x++
 	}
 	part := c.Sub(Rect{x, y, max(c.W-x-1, 0), 1})
 	x = part.Text(-l.shift, 0, Faint, line.Prefix)

@@ -42,11 +42,11 @@ func TestGraphFilter(t *testing.T) {
 	b.size(120, 40)
 	b.press("2", "down", "down", "down", "i", "/", "b", "l", "o", "c", "k", "1", "enter")
 	b.wants("7 of 65 layers", "/block1", "└─ fused into", "▸▸ block1/first/conv/Conv")
-	if strings.Contains(b.screen(), "stem/act/Relu") {
+	if strings.Contains(b.screen(), "▸ stem/act/Relu") {
 		t.Errorf("a layer that does not match is shown:\n%s", b.screen())
 	}
 	b.press("esc")
-	b.wants("65 layers", "stem/act/Relu", "▸▸ block1/first/conv/Conv")
+	b.wants("65 layers", "stem/act/Relu", "▸├─▸   block1/first/conv/Conv")
 }
 
 // TestSwitchedOff shows on every pane of the graph what is switched off, and where.
@@ -147,7 +147,7 @@ func TestReasonsWhole(t *testing.T) {
 	for _, r := range "block1/Add" {
 		b.press(string(r))
 	}
-	b.press("enter", "tab", "tab", "tab", "z")
+	b.press("enter", "tab", "tab", "tab", "z", "G")
 	b.wants("rather than block1/shortcut", "the other's result is there", "second consumer", "block2/shortcut/Conv")
 }
 

@@ -68,7 +68,7 @@ func (v *detailView) Title() string {
 func (v *detailView) Note() (string, ui.Style) { return v.g.state.in.Note("") }
 
 func (v *detailView) Keys() []ui.Key {
-	return append(append(v.g.keys(), ui.K("enter", "places", "each place of a line that stands for many, below it")), v.list.Keys()...)
+	return append(append(v.g.keys(), ui.K("enter", "open", "each place of a line that stands for many, below it; the layer of a line that names one it reads, or that reads it")), v.list.Keys()...)
 }
 
 func (v *detailView) Update(msg tea.Msg) tea.Cmd {
@@ -93,6 +93,8 @@ func (v *detailView) Update(msg tea.Msg) tea.Cmd {
 			v.g.state.causes[line.folded] = !v.g.state.causes[line.folded]
 			v.built = ofPass{}
 			return nil
+		case k.String() == "enter" && line.to != "":
+			return v.g.goTo(line.to)
 		}
 	}
 	return v.g.key(k.String())
@@ -186,6 +188,7 @@ func (v *detailView) buildBlocks(n *networkList) {
 	}
 	v.fact("one has", strings.Join(ops, ", "))
 	v.fact("work", ui.Quantity(float64(flops), "FLOP")+", weights "+ui.Bytes(int64(weights)))
+	v.addEdges(n)
 	if n.times == nil {
 		return
 	}
@@ -246,6 +249,7 @@ func (v *detailView) buildLayer() {
 		v.fact("set to", pane.RulesOf(v.g.desk, v.g.snap()).Text(l.Name, l.From, l.Precision))
 	}
 	v.addUnlowered(l)
+	v.addEdges(v.g.lists[v.g.state.side])
 	for _, d := range l.Details {
 		text := d.Text
 		if d.Size > 0 {

@@ -20,6 +20,7 @@ type graphs struct {
 	lists  [2]*networkList
 	passes ui.Table      // its cursor chooses the network that the right side shows
 	under  [2]*selection // what the cursor of each list is on
+	trail  trail
 }
 
 func newGraphs(look *ui.Look, d pane.Desk) *graphs {
@@ -66,6 +67,8 @@ func (g *graphs) keys() []ui.Key {
 	return []ui.Key{
 		{Keys: []string{"[", "]"}, Short: "pass", Long: "show the network after the previous / next pass"},
 		pane.When(g.desk, pane.NeedsModel, ui.K("x", "on/off", "switch a rule off or on, here or everywhere")),
+		{Keys: []string{"<", ">"}, Short: "edges", Long: "along an edge to a layer that this one reads / that reads it", Words: []string{"producer", "producers", "consumer", "consumers", "inputs", "outputs", "walk", "edge", "readers"}},
+		{Keys: []string{"(", ")"}, Long: "back / forward on the way walked along edges", Name: "walk"},
 		ui.K("a", "affected", "only layers that the passes changed / all"),
 		pane.PrecisionKey(g.desk),
 	}
@@ -75,9 +78,17 @@ func (g *graphs) keys() []ui.Key {
 func (g *graphs) key(name string) tea.Cmd {
 	switch name {
 	case "[":
-		g.walk(-1)
+		g.pass(-1)
 	case "]":
-		g.walk(1)
+		g.pass(1)
+	case "<":
+		return g.walk(false)
+	case ">":
+		return g.walk(true)
+	case "(":
+		return g.turn(-1)
+	case ")":
+		return g.turn(1)
 	case "a":
 		g.state.affected = !g.state.affected
 		g.rebuild()
@@ -91,8 +102,8 @@ func (g *graphs) key(name string) tea.Cmd {
 	return nil
 }
 
-// walk goes to the previous or next pass; the engine comes after the last.
-func (g *graphs) walk(by int) {
+// pass goes to the previous or next pass; the engine comes after the last.
+func (g *graphs) pass(by int) {
 	if g.snap().Passes == nil {
 		return
 	}

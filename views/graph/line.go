@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -25,11 +26,25 @@ const (
 	mostShape = 24
 )
 
+// laneRoom is how many of w cells the columns of edges may take; 0: all that there is.
+func laneRoom(w int) int {
+	if w == 0 {
+		return 2 * mostLanes
+	}
+	return max(4, w/9)
+}
+
 // line draws one line of the list for w cells; 0: with all that there is.
 func (v *networkView) line(i, w int) ui.ListLine {
 	line := v.net.lines[i]
 	l := &v.net.layers[line.layer]
 	out := ui.ListLine{}
+	if len(v.net.lanes.rows) > 0 {
+		out.Before, out.After = v.net.lanes.parts(i, laneRoom(w), v.g.look().Glyphs, v.light(i))
+		if w > 0 {
+			w = max(w-v.net.lanes.cells(laneRoom(w))+1, 1)
+		}
+	}
 	if v.g.state.side != v.net.side && v.links.has(&line) {
 		out.Ground = ui.Selected
 	}
@@ -75,6 +90,21 @@ func (v *networkView) line(i, w int) ui.ListLine {
 	}
 	out.Spans = v.spans(l, w)
 	return out
+}
+
+// light says of the cells of a line's lanes how they are seen: brighter what the layer under the cursor reads, and what reads it.
+func (v *networkView) light(i int) func(lane) ui.Style {
+	at := v.net.list.At()
+	if at < 0 || v.g.state.side != v.net.side {
+		return func(lane) ui.Style { return ui.Faint }
+	}
+	return func(c lane) ui.Style {
+		switch of := int(c.of); {
+		case of >= 0 && of == at || of < 0 && i == at || of >= 0 && i <= at && slices.Contains(v.net.reads[at], of):
+			return ui.Accent
+		}
+		return ui.Faint
+	}
 }
 
 // blocksLine draws a line of blocks: how many of how many layers, and the time of all.

@@ -19,6 +19,10 @@ type networkList struct {
 	blocks  []report.Block // of the layers
 	repeats repeated
 	lines   []graphLine
+	edges   connected // of the layers
+	reads   [][]int   // by line, the lines that it reads
+	lanes   lanes     // of the edges, beside the lines; none where not all layers are listed
+	built   *report.Passes
 	fates   map[string]report.LedgerEntry  // by source layer
 	fatesOf *report.Passes                 // that fates were made of
 	times   map[string]*report.LayerTiming // by engine layer; nil where they are of another network
@@ -62,6 +66,15 @@ func (n *networkList) of(line *graphLine) []report.Layer {
 	return n.layers[line.layer : line.layer+max(line.layers, 1)]
 }
 
+// take brings the list up to date with a snapshot: of the same passes the times alone are others.
+func (n *networkList) take() {
+	if p := n.state.in.Snap.Passes; p != nil && p == n.built {
+		n.time()
+		return
+	}
+	n.build()
+}
+
 // build makes the lines anew and keeps the cursor on its layer, or where that is gone on what its first member went to.
 func (n *networkList) build() {
 	name, members, blocks := "", map[string]bool{}, 0
@@ -89,6 +102,25 @@ func (n *networkList) build() {
 	} else {
 		n.layers, _ = n.state.network()
 	}
+	n.built = n.state.in.Snap.Passes
+	n.time()
+	n.addAll()
+	n.lay()
+	n.abbreviate()
+	n.list.Lines = len(n.lines)
+	n.list.Refresh()
+	at := slices.IndexFunc(n.lines, func(l graphLine) bool { return n.layers[l.layer].Name == name && l.blocks == blocks })
+	if at < 0 {
+		at = n.find(func(l *report.Layer) bool { return l.Name == name })
+	}
+	if at < 0 {
+		at = n.find(func(l *report.Layer) bool { return belongs(n.side, l, members) })
+	}
+	n.list.Select(max(0, at))
+}
+
+// time finds the times of the layers, where they are those of the network that is shown.
+func (n *networkList) time() {
 	n.times = nil
 	if t := n.state.in.Snap.Timings; t != nil && n.side == engineSide && n.state.step == engineStep {
 		if n.timedOf != t {
@@ -103,7 +135,10 @@ func (n *networkList) build() {
 		}
 		n.times = n.timed
 	}
-	n.addAll()
+}
+
+// abbreviate has the names of the layers that are listed shortened as they differ.
+func (n *networkList) abbreviate() {
 	var listed []string
 	for _, line := range n.lines {
 		if line.layers == 0 && line.text == "" {
@@ -111,16 +146,6 @@ func (n *networkList) build() {
 		}
 	}
 	n.short = ui.NewNames(listed)
-	n.list.Lines = len(n.lines)
-	n.list.Refresh()
-	at := slices.IndexFunc(n.lines, func(l graphLine) bool { return n.layers[l.layer].Name == name && l.blocks == blocks })
-	if at < 0 {
-		at = n.find(func(l *report.Layer) bool { return l.Name == name })
-	}
-	if at < 0 {
-		at = n.find(func(l *report.Layer) bool { return belongs(n.side, l, members) })
-	}
-	n.list.Select(max(0, at))
 }
 
 // find returns the line of the first layer for which want holds, or of the blocks that it is folded into; -1: there is none.

@@ -57,15 +57,15 @@ func (v *networkView) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case *report.Snapshot:
 		v.g.state.take(msg)
-		v.net.build()
+		v.net.take()
 	case tea.KeyPressMsg:
 		switch name := msg.String(); name {
 		case ";":
 			return v.jump()
 		case "i", "e", "enter":
 			v.unfold(name)
-		case "P":
-			v.g.state.side = v.net.side
+		case "P", "<", ">":
+			v.g.state.side, v.g.state.ofPass = v.net.side, false
 			return v.g.key(name)
 		default:
 			if v.net.list.Update(msg) {

@@ -11,11 +11,13 @@ import (
 
 func (s *site) common() siteCause { return siteCause{s.pass, s.rule, s.reason, s.cause} }
 
-// detailLine is a line of the detail; on a site's line x is about that site alone, and enter unfolds a line of many.
+// detailLine is a line of the detail; on a site's line x is about that site alone, and enter unfolds a line of many, or goes to the
+// layer of one of an edge.
 type detailLine struct {
 	ui.ListLine
 	site   *site
 	folded siteCause
+	to     string // the layer to which enter leads
 }
 
 // fewSites are as many of one cause as have a line each.
