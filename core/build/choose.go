@@ -18,7 +18,7 @@ import (
 type Choice struct {
 	Replay *Replay // the calibration data
 	// Roundings and Equalizations are what there is to choose from, one of each at least. The first stands unless another one is
-	// better by more than chance. The rounding is chosen first.
+	// better by more than chance. The rounding is chosen first, and again where channels are equalised: their weights are others.
 	Roundings     []*Rounding
 	Equalizations []*Equalization
 	// Moments, if not nil, are those that other choices on the same data have found, and get what this one finds.
@@ -66,10 +66,10 @@ type chooser struct {
 	how       LowerConfig
 	supports  func(*graph.Layer) error
 	fit, held *Replay
-	exact     bool    // nothing is lost of any weights by the nearest integers
 	want      *staged // FP32 on what is held out
 	best      *way
 	tried     []Tried
+	trials    int   // how many there are to be, as far as that is known
 	now       Tried // what is being tried
 }
 
@@ -80,6 +80,7 @@ type way struct {
 	equalized    Equalized
 	unscaled     []string // since ranges were given
 	rounded      Rounded
+	exact        bool      // its integers are the weights of the float network, of which nothing is lost
 	noise        []float64 // of the outputs, by item
 }
 
@@ -98,24 +99,46 @@ func (cfg *LowerConfig) choose(ctx context.Context, o *Optimized, supports func(
 	if err := c.divide(); err != nil || c.chance() {
 		return nil, err
 	}
-	if err := c.try(c.Roundings[0], c.Equalizations[0]); err != nil {
+	if err := c.search(); err != nil {
 		return nil, err
-	}
-	for _, r := range c.Roundings[1:] {
-		if err := c.try(r, c.best.equalization); err != nil {
-			return nil, err
-		}
-	}
-	for _, e := range c.Equalizations[1:] {
-		if err := c.try(c.best.rounding, e); err != nil {
-			return nil, err
-		}
 	}
 	cfg.Rounding, cfg.Equalization = c.chosen()
 	if c.Made != nil {
 		c.Made(cfg.Rounding, cfg.Equalization)
 	}
 	return c.tried, nil
+}
+
+// search tries the ways, one choice after the other.
+func (c *chooser) search() error {
+	c.trials = len(c.Roundings) + len(c.Equalizations) - 1
+	if err := c.try(c.Roundings[0], c.Equalizations[0]); err != nil {
+		return err
+	}
+	if err := c.tryRoundings(c.Roundings[1:]); err != nil {
+		return err
+	}
+	for _, e := range c.Equalizations[1:] {
+		if err := c.try(c.best.rounding, e); err != nil {
+			return err
+		}
+	}
+	if c.best.equalization == c.Equalizations[0] {
+		return nil
+	}
+	c.trials += len(c.Roundings) - 1
+	rounding := c.best.rounding
+	return c.tryRoundings(slices.DeleteFunc(slices.Clone(c.Roundings), func(r *Rounding) bool { return r == rounding }))
+}
+
+// tryRoundings tries ways to round in the network whose channels are as in the best way so far.
+func (c *chooser) tryRoundings(list []*Rounding) error {
+	for _, r := range list {
+		if err := c.try(r, c.best.equalization); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // divide holds items of the data to quantise on, and others to judge by.
@@ -187,7 +210,7 @@ func (c *chooser) try(r *Rounding, e *Equalization) error {
 	c.tell("")
 	if work := c.work(r); work > mostWork {
 		t.Skipped = fmt.Sprintf("it takes %.0f billion multiplications", work/1e9)
-	} else if work > 0 && c.exact && r.Few.Bits == 0 {
+	} else if work > 0 && c.best != nil && c.best.exact && c.best.equalization == e && r.Few.Bits == 0 {
 		t.Skipped = "nothing is lost of weights by the nearest integers"
 	}
 	if t.Skipped != "" {
@@ -215,7 +238,7 @@ func (c *chooser) try(r *Rounding, e *Equalization) error {
 
 // tell tells which trial is at hand, and how far that is.
 func (c *chooser) tell(item string) {
-	c.Replay.tell(c.phase(c.now), item, len(c.tried), len(c.Roundings)+len(c.Equalizations)-1)
+	c.Replay.tell(c.phase(c.now), item, len(c.tried), c.trials)
 }
 
 // phase names the trial of a way, and says what those before it had.
@@ -270,9 +293,7 @@ func (c *chooser) measure(w *way) error {
 		return err
 	}
 	w.equalized, w.unscaled, w.rounded = l.Equalized, l.Unscaled, l.Rounded
-	if c.best == nil {
-		c.exact = allLossless(c.optimized.Network, n)
-	}
+	w.exact = allLossless(c.optimized.Network, n)
 	float := c.optimized.Network
 	want, got := c.compared(float, n)
 	if c.want == nil || !slices.Equal(c.want.last, namesOf(want)) {

@@ -85,8 +85,9 @@ func TestChoice(t *testing.T) {
 		tried             int
 		rounded, equalize bool
 	}{
-		{"inputs that go together", 1, false, 40, 3, true, true},
-		{"wide channels", 60, false, 40, 3, true, true},
+		{"inputs that go together", 1, false, 40, 4, true, true},
+		{"wide channels", 60, false, 40, 4, true, true},
+		{"wide channels of integers, which only equalised ones lose by", 60, true, 40, 4, true, true},
 		{"nothing to gain", 1, true, 40, 3, false, false},
 		{"few items", 1, false, 12, 3, true, false},
 		{"too few items", 1, false, 3, 0, false, false},
