@@ -64,6 +64,12 @@ func (l *List) Select(i int) bool {
 	return l.At() == l.line
 }
 
+// Number returns the line that is shown at a place, counted from 0 to Shown()-1.
+func (l *List) Number(place int) int {
+	l.arrange()
+	return l.at(place)
+}
+
 // Shown returns how many lines the filter leaves.
 func (l *List) Shown() int {
 	l.arrange()

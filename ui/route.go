@@ -188,12 +188,21 @@ func (a *App) match(name string) tea.Cmd {
 	return s.update(s.focus, MatchMsg{1})
 }
 
-// setFilter filters the focused view.
+// setFilter filters the focused view, and those that are linked to it; the focused one last, whose cursor the others follow.
 func (a *App) setFilter(source string) tea.Cmd {
-	s := a.screen()
-	p := &s.panes[s.focus]
-	p.filter, p.valid = source, false
-	return s.update(s.focus, FilterMsg{ParseFilter(source)})
+	s, filter := a.screen(), FilterMsg{ParseFilter(source)}
+	var cmds []tea.Cmd
+	set := func(i int) {
+		s.panes[i].filter, s.panes[i].valid = source, false
+		cmds = append(cmds, s.update(i, filter))
+	}
+	for _, i := range s.filtered() {
+		if i != s.focus {
+			set(i)
+		}
+	}
+	set(s.focus)
+	return tea.Batch(cmds...)
 }
 
 func (a *App) paste(msg tea.PasteMsg) tea.Cmd {

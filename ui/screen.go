@@ -43,6 +43,8 @@ type Screen struct {
 
 	MediumTo int // 0: 119
 
+	Linked []int // views that show the same in different ways: a filter of one is one of all
+
 	panes  []pane
 	focus  int
 	layout int
@@ -85,6 +87,14 @@ func panes(n int) []Box {
 }
 
 func (s *Screen) focused() View { return s.Views[s.focus] }
+
+// filtered returns the views that a filter of the focused one holds for.
+func (s *Screen) filtered() []int {
+	if slices.Contains(s.Linked, s.focus) {
+		return s.Linked
+	}
+	return []int{s.focus}
+}
 
 // cycleFocus moves the focus to the next (+1) or previous (-1) pane.
 func (s *Screen) cycleFocus(step int) {

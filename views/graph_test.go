@@ -163,3 +163,17 @@ func TestLayersOfExtents(t *testing.T) {
 	b.press("2")
 	b.wants(fmt.Sprintf("%d engine layers, 3 that extents decide", len(snap.Passes.Engine)))
 }
+
+// TestFilterBothSides: a filter holds for both sides of the graph, whichever it was typed on, with a count on each; of a fused layer it
+// finds the members' names and ops.
+func TestFilterBothSides(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, panetest.Fixture(t))
+	b.size(160, 50)
+	b.press("2", "/", "i", "n", "c", "e", "p", "enter")
+	b.wants("Source /incep", "14 of 65 layers", "Engine INT8 /incep", "6 of 27 layers")
+	b.press("esc")
+	b.wants(" 65 layers", " 27 layers")
+	b.lacks("/incep")
+	b.press("tab", "/", "c", "l", "i", "p", "enter")
+	b.wants("Source /clip", "Engine INT8 /clip", "separable/depthwise/conv/Conv +2")
+}

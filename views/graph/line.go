@@ -146,7 +146,7 @@ func (v *networkView) columns(w int) (name, shape int, time, op bool) {
 	if n := min(v.net.shapes, max(mostShape, name-2-v.net.names)); take(2+n, min(leastName+6, v.net.names)) {
 		shape = n
 	}
-	op = shape > 0 && take(2+v.net.ops, v.net.names)
+	op = shape > 0 && take(2+v.net.widest, v.net.names)
 	return min(name, v.net.names), shape, time, op
 }
 

@@ -12,28 +12,31 @@ import (
 
 // networkList is the layers of a network in topological order, with what is unfolded below them.
 type networkList struct {
-	state   *graphState
-	side    int
-	list    ui.List
-	layers  []report.Layer
-	blocks  []report.Block // of the layers
-	repeats repeated
-	lines   []graphLine
-	edges   connected // of the layers
-	reads   [][]int   // by line, the lines that it reads
-	lanes   lanes     // of the edges, beside the lines; none where not all layers are listed
-	built   *report.Passes
-	fates   map[string]report.LedgerEntry  // by source layer
-	fatesOf *report.Passes                 // that fates were made of
-	times   map[string]*report.LayerTiming // by engine layer; nil where they are of another network
-	timed   map[string]*report.LayerTiming // those of timedOf
-	timedOf *report.Timings
-	names   int       // width of the longest name
-	short   *ui.Names // of the layers that are listed
-	shapes  int       // and of the longest shape
-	ops     int       // and of the longest op
-	types   int       // and of types with the mark of a rule and a space
-	filter  *ui.Filter
+	state     *graphState
+	side      int
+	list      ui.List
+	layers    []report.Layer
+	blocks    []report.Block // of the layers
+	repeats   repeated
+	lines     []graphLine
+	edges     connected // of the layers
+	reads     [][]int   // by line, the lines that it reads
+	lanes     lanes     // of the edges, beside the lines; none where not all layers are listed
+	built     *report.Passes
+	fates     map[string]report.LedgerEntry  // by source layer
+	fatesOf   *report.Passes                 // that fates were made of
+	times     map[string]*report.LayerTiming // by engine layer; nil where they are of another network
+	timed     map[string]*report.LayerTiming // those of timedOf
+	timedOf   *report.Timings
+	names     int       // width of the longest name
+	short     *ui.Names // of the layers that are listed
+	shapes    int       // and of the longest shape
+	widest    int       // and of the longest op
+	types     int       // and of types with the mark of a rule and a space
+	filter    *ui.Filter
+	matches   int               // layers that it leaves; -1: not counted yet
+	sourceOps map[string]string // by source layer
+	opsOf     *report.Passes    // that they were made of
 }
 
 // leastType is the cells for the type of a layer in a list, at least.
@@ -88,7 +91,7 @@ func (n *networkList) build() {
 	if n.state.affected {
 		n.state.touch()
 	}
-	n.lines, n.names, n.shapes, n.ops, n.types = n.lines[:0], 0, 0, 0, leastType
+	n.lines, n.names, n.shapes, n.widest, n.types = n.lines[:0], 0, 0, 0, leastType
 	if p := n.state.in.Snap.Passes; p == nil {
 		n.layers = nil
 	} else if n.side == sourceSide {
@@ -107,7 +110,7 @@ func (n *networkList) build() {
 	n.addAll()
 	n.lay()
 	n.abbreviate()
-	n.list.Lines = len(n.lines)
+	n.list.Lines, n.matches = len(n.lines), -1
 	n.list.Refresh()
 	at := slices.IndexFunc(n.lines, func(l graphLine) bool { return n.layers[l.layer].Name == name && l.blocks == blocks })
 	if at < 0 {
@@ -254,7 +257,7 @@ func (n *networkList) add(i int) {
 	n.lines = append(n.lines, line)
 	first, others := report.Principal(l.Name) // as words.ShortName has them
 	n.names, n.shapes = max(n.names, ui.Width(first)+ui.Width(others)+2*l.Depth), max(n.shapes, min(ui.Width(n.dims(l)), 24))
-	n.ops, n.types = max(n.ops, ui.Width(l.Op)), max(n.types, ui.Width(l.Precision)+1)
+	n.widest, n.types = max(n.widest, ui.Width(l.Op)), max(n.types, ui.Width(l.Precision)+1)
 	for _, text := range n.below(l) {
 		n.lines = append(n.lines, graphLine{layer: i, text: text})
 	}
@@ -324,23 +327,47 @@ func (n *networkList) below(l *report.Layer) []string {
 
 // matching counts the layers that the filter leaves.
 func (n *networkList) matching() int {
-	count := 0
-	for i, line := range n.lines {
-		if line.text == "" && n.filter.Match(n.label(i)) {
-			count++
+	if n.matches < 0 {
+		n.matches = 0
+		for i := range n.list.Shown() {
+			if n.lines[n.list.Number(i)].text == "" {
+				n.matches++
+			}
 		}
 	}
-	return count
+	return n.matches
 }
 
-// label is what a filter looks at: what is unfolded stays with its layer.
+// label is what a filter looks at: what is unfolded stays with its layer. A fused layer has the ops of its members, as its name has
+// their names, so that what is found on one side is found on the other.
 func (n *networkList) label(i int) string {
 	l := &n.layers[n.lines[i].layer]
-	text := l.Name + " " + l.Op + " " + l.Precision + " " + n.dims(l)
-	if l.Unsupported != "" {
-		text += " unsupported"
+	var b strings.Builder
+	for _, s := range []string{l.Name, l.Op, l.Precision, n.dims(l)} {
+		b.WriteString(s)
+		b.WriteByte(' ')
 	}
-	return text
+	if n.side == engineSide && len(l.From) > 1 {
+		for _, member := range l.From {
+			b.WriteString(n.ops()[member])
+			b.WriteByte(' ')
+		}
+	}
+	if l.Unsupported != "" {
+		b.WriteString("unsupported")
+	}
+	return b.String()
+}
+
+// ops are the ops of the source's layers by their names.
+func (n *networkList) ops() map[string]string {
+	if p := n.state.in.Snap.Passes; n.opsOf != p {
+		n.opsOf, n.sourceOps = p, make(map[string]string, len(p.Source))
+		for i := range p.Source {
+			n.sourceOps[p.Source[i].Name] = p.Source[i].Op
+		}
+	}
+	return n.sourceOps
 }
 
 func (n *networkList) dims(l *report.Layer) string {

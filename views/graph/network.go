@@ -78,8 +78,9 @@ func (v *networkView) Update(msg tea.Msg) tea.Cmd {
 		return v.showLayer(msg.Layer)
 	case ui.FilterMsg:
 		v.net.filter = msg.Filter
+		v.net.list.Update(msg)
 		v.net.build()
-		v.move(msg)
+		v.g.moved(v.net.side)
 	default: // a click, a match
 		if v.net.list.Update(msg) {
 			v.g.moved(v.net.side)
@@ -123,12 +124,6 @@ func (v *networkView) showLayer(name string) tea.Cmd {
 	v.net.list.Select(at)
 	v.g.moved(v.net.side)
 	return func() tea.Msg { return ui.GotoMsg{Screen: pane.GraphKey, View: v.net.side + 1} }
-}
-
-// move gives the list a message that may move its cursor, and takes the other side along.
-func (v *networkView) move(msg tea.Msg) {
-	v.net.list.Update(msg)
-	v.g.moved(v.net.side)
 }
 
 // unfold shows or hides something below the layer under the cursor, or what blocks consist of.

@@ -19,6 +19,7 @@ func Screen(look *ui.Look, d pane.Desk, ablate func() tea.Cmd) *ui.Screen {
 			ui.Beside(p(0), p(1), p(3)),
 			ui.Beside(p(2).Share(2), ui.Stack(p(1), p(3)).Share(3)),
 		},
+		Linked: []int{sourceSide, engineSide},
 		Narrow: pane.Box(ui.Stack(ui.Beside(p(0), p(1)).Share(3), p(3).Share(2))),
 	}
 }
