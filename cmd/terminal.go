@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -149,7 +150,7 @@ type window struct {
 // window makes the workbench for a controller; o says what it can do besides.
 func (t terminal) window(ctl views.Controller, o views.Options) (*window, error) {
 	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program, remote: t.remote}
-	o.Keys, o.Subcommands = t.keys, t.commands
+	o.Keys, o.Subcommands, o.Pace = t.keys, t.commands, time.Second/60 // as Bubble Tea writes pictures
 	o.Look, o.Open, o.Read, o.Hint, o.SavePicture = ui.NewLook(t.look), w.open, readState, hintOnFact, savePicture
 	if t.readOnly {
 		o.SavePicture = nil

@@ -39,8 +39,11 @@ type Config struct {
 	// OnUpdate is told of every message once it has been handled. It may be nil.
 	OnUpdate func(msg tea.Msg) tea.Cmd
 	Header   Header
-	Start    func() tea.Cmd   // gives what each program that runs the App begins with: usually Listen on the session's events
-	Now      func() time.Time // nil: time.Now
+	// Pace is the shortest time between two pictures: of messages that come faster, such as of a key that is held, only the last has
+	// one. 0: every message has a picture.
+	Pace  time.Duration
+	Start func() tea.Cmd   // gives what each program that runs the App begins with: usually Listen on the session's events
+	Now   func() time.Time // nil: time.Now
 	// After returns a command that gives the message after a time; nil: by the system's clock.
 	After func(time.Duration, tea.Msg) tea.Cmd
 }
@@ -82,6 +85,7 @@ type App struct {
 	clicked click
 	ran     []string // what the palette did last, the newest first
 	frame   string   // the last picture; empty if something changed since
+	pacer   pacer
 }
 
 // New returns an App, or an error if keys collide.
@@ -93,7 +97,7 @@ func New(c Config) (*App, error) {
 		return nil, err
 	}
 	a := &App{look: c.Look, screens: c.Screens, intents: named(c.Intents), others: named(c.Others), entries: c.Entries, onIntent: c.OnIntent, lacks: c.Lacks, suggest: c.Suggest,
-		onEvent: c.OnEvent, onScreen: c.OnScreen, onUpdate: c.OnUpdate, header: c.Header, start: c.Start, now: c.Now, after: c.After}
+		onEvent: c.OnEvent, onScreen: c.OnScreen, onUpdate: c.OnUpdate, header: c.Header, start: c.Start, now: c.Now, after: c.After, pacer: pacer{pace: c.Pace}}
 	if a.look == nil {
 		a.look = NewLook(Options{})
 	}
@@ -138,7 +142,7 @@ func named(list []IntentKey) []IntentKey {
 
 // Init implements tea.Model. An App may be run again, by another program: what was on its way in the one before is not.
 func (a *App) Init() tea.Cmd {
-	a.beating, a.inbox.armed, a.frame = false, false, ""
+	a.beating, a.inbox.armed, a.frame, a.pacer = false, false, "", pacer{pace: a.pacer.pace}
 	cmds := []tea.Cmd{func() tea.Msg { return newsMsg{} }, func() tea.Msg { return deliverMsg{} }}
 	if a.start != nil {
 		cmds = append(cmds, a.start())
@@ -158,6 +162,9 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	if beat := a.beat(); beat != nil {
 		cmd = tea.Batch(cmd, beat)
+	}
+	if wait := a.pacer.next(msg, a.now()); wait > 0 {
+		cmd = tea.Batch(cmd, a.after(wait, paintMsg{}))
 	}
 	return a, cmd
 }
@@ -194,6 +201,7 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 		}
 	case beatMsg:
 		a.beating = false
+	case paintMsg:
 	case GotoMsg:
 		a.open(msg)
 	case completedMsg:

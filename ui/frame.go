@@ -11,7 +11,7 @@ import (
 
 // View implements tea.Model.
 func (a *App) View() tea.View {
-	v := tea.NewView(a.Content())
+	v := tea.NewView(a.pacer.picture(a.Content, a.now))
 	v.AltScreen = true
 	if !a.noMouse {
 		v.MouseMode = tea.MouseModeCellMotion

@@ -88,6 +88,7 @@ type Options struct {
 	Hint func(pane.Fact) string
 	// Now is the clock, and After gives a message after a time; nil: the system's.
 	Now   func() time.Time
+	Pace  time.Duration // the shortest time between two pictures; 0: none
 	After func(time.Duration, tea.Msg) tea.Cmd
 }
 

@@ -36,7 +36,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	w.config.want, w.comparison.ReadFile, w.comparison.CompleteFile = w.snap.Config, o.ReadFile, o.CompleteFile
 	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: slices.Concat(reloadKeys(), requantiseKeys(), scrubKeys()), Keys: o.Keys,
-		OnIntent: w.intent, Lacks: w.lacksFor, Suggest: suggested, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After,
+		OnIntent: w.intent, Lacks: w.lacksFor, Suggest: suggested, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After, Pace: o.Pace,
 		Entries: entries(o.Subcommands, func() *report.Snapshot { return w.snap }, o.Look.Keys),
 		OnScreen: func(digit string) {
 			if part, ok := askedFor[digit]; ok && w.Lacks(pane.NeedsModel) == "" {
