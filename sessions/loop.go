@@ -58,7 +58,7 @@ func (w *worker) guarded(ctx context.Context, cfg config.Config, once todo) (err
 		case once.build:
 			err = w.work(ctx, cfg, once)
 		case once.study == nil && !once.layers && !once.ablate && len(once.beside) == 0 || once.calibrators:
-			err = w.compareCalibrators(ctx, cfg)
+			err = w.calibrate(ctx, cfg)
 		}
 		if err == nil && once.layers {
 			err = w.compare(ctx, cfg)

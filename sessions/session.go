@@ -118,7 +118,7 @@ func (s *Session) Beside(configs []config.Config) {
 }
 
 // Ask asks for reports that are not made by themselves, from now on with every configuration: that of calibration of a model that
-// brings its own quantisation, which nothing else needs the activations of, and the errors of layers of the configuration that
+// brings its own quantisation, or is in floating point with made-up data alone, where nothing else needs the activations, and the errors of layers of the configuration that
 // others are compared with, since they tell of the passes alone. What each rule is worth is measured once, of the configuration as it
 // is, when what is being done is over; Cancel stops it, and what was found stays.
 func (s *Session) Ask(parts report.Parts) {
@@ -131,9 +131,14 @@ func (s *Session) Ask(parts report.Parts) {
 	}
 	added := parts &^ w.asked
 	w.asked |= parts &^ report.PartAblation
-	if added.Has(report.PartCalibration) && w.quantized {
-		w.todo.retime = s.board.snap.Retiming // which goes on
+	switch now := s.board.snap; {
+	case !added.Has(report.PartCalibration):
+	case w.quantized:
+		w.todo.retime = now.Retiming // which goes on
 		w.interrupt()
+	case now.Calibration == nil && !now.Stale.Has(report.PartCalibration): // it was passed over
+		w.todo.calibrators, w.halted = true, false
+		w.awake()
 	}
 	if a := s.board.snap.Accuracy; added.Has(report.PartAccuracy) && a != nil && a.Reference && len(a.Layers) == 0 {
 		w.todo.layers, w.halted = true, false

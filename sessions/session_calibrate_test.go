@@ -22,17 +22,22 @@ import (
 	"github.com/trtui/trtui/testdata"
 )
 
-// Of a model that brings its own quantisation activations are collected when the report of calibration is asked for, and
-// from then on.
+// Of a model that brings its own quantisation, and of one in FP32 that has no data but made-up ones, activations are collected when the
+// report of calibration is asked for, and from then on.
 func TestCalibrateOnDemand(t *testing.T) {
+	t.Run("own quantisation", func(t *testing.T) { testCalibrateOnDemand(t, true, false) })
+	t.Run("made-up data", func(t *testing.T) { testCalibrateOnDemand(t, false, true) })
+}
+
+func testCalibrateOnDemand(t *testing.T, quantized, random bool) {
 	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Quantized = true
+	m.Quantized = quantized
 	b := cpu.Open(0)
 	defer b.Close()
-	cal := &counted{pictures: pictures{testdata.CalibrationImages(), 4}}
+	cal := &counted{pictures: pictures{testdata.CalibrationImages(), 4}, random: random}
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	s := sessions.Open(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: pictures{testdata.TestImages(), 2}, CalData: cal}, cfg)
 	defer s.Close()
@@ -100,8 +105,11 @@ func TestReferenceOnDemand(t *testing.T) {
 // counted counts the items that are read.
 type counted struct {
 	pictures
-	reads int // by the session's own goroutine
+	reads  int // by the session's own goroutine
+	random bool
 }
+
+func (c *counted) Random() bool { return c.random }
 
 func (c *counted) Inputs(i int) (map[string]numeric.Value, error) {
 	c.reads++

@@ -93,11 +93,15 @@ func (w *worker) compare(ctx context.Context, cfg config.Config) error {
 	}
 }
 
-// calibrate compares calibrators, where that is asked for.
+// calibrate compares calibrators, where that is asked for: of a model that brings its own quantisation, and of one in floating point
+// for which there are no data but made-up ones, only where a person asked.
 func (w *worker) calibrate(ctx context.Context, cfg config.Config) error {
 	st := w.stages
-	if st.Place.CalData != nil && !st.Model.Stripped && (!st.Model.Quantized || w.wishes.asks(report.PartCalibration)) {
-		return w.compareCalibrators(ctx, cfg)
+	if st.Place.CalData != nil && !st.Model.Stripped {
+		byItself := !st.Model.Quantized && (cfg.Quantizes() || !st.Place.CalData.Random())
+		if byItself || w.wishes.asks(report.PartCalibration) {
+			return w.compareCalibrators(ctx, cfg)
+		}
 	}
 	w.board.publish(report.PartCalibration, func(snap *report.Snapshot) { snap.Calibration = nil })
 	return nil
