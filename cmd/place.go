@@ -151,13 +151,31 @@ func (f *modelFlags) feed(w *stages.Workplace, data, cal dataset.Data) (err erro
 	return err
 }
 
-// reopen opens the model at path anew, on the devices of a place.
-func (f *modelFlags) reopen(p *place, path string) (*place, error) {
-	m, err := f.lookAtModel(path)
+// reequip does what reopen does on devices that are opened anew, with the threads that are asked for now.
+func (f *modelFlags) reequip(p *place, path string) (*place, error) {
+	if err := f.device.check(); err != nil {
+		return nil, err
+	}
+	anew, err := f.reopen(p, path)
 	if err != nil {
 		return nil, err
 	}
-	data, cal, err := f.runData(m, false)
+	anew.work.Backend, anew.work.Host, anew.close, err = f.device.openWithHost()
+	anew.crowded = f.device.crowded()
+	return anew, err
+}
+
+// reopen opens the model at path anew, on the devices of a place; no path names the embedded model.
+func (f *modelFlags) reopen(p *place, path string) (*place, error) {
+	read := f.lookAtModel
+	if path == "" {
+		read = f.openModel
+	}
+	m, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	data, cal, err := f.runData(m, path == "")
 	if err != nil {
 		return nil, err
 	}

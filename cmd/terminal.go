@@ -28,6 +28,7 @@ type terminal struct {
 	recordings string             // folder
 	configs    *config.Saver
 	reload     opening                    // gets the model as it is now ready, to be shown when this is over; nil: it cannot
+	threads    func(n int) opening        // the same, with so many threads
 	requantise opening                    // the same, with the other answer to whether its own quantisation is dropped
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 	remote     *remote                    // the terminal at the other end of a connection; nil: it is here
@@ -54,6 +55,9 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 	}
 	if t.reload != nil {
 		o.Reload = t.reload.command
+	}
+	if t.threads != nil {
+		o.Threads = func(n int, cfg config.Config) tea.Cmd { return t.threads(n).command(cfg) }
 	}
 	if t.requantise != nil {
 		o.Requantise = t.requantise.command

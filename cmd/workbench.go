@@ -203,8 +203,9 @@ func (f *workbenchFlags) showFiles(cmd *cobra.Command, files []string, x operand
 // closes the place.
 func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config, path string, t terminal) error {
 	type opened struct {
-		place  *place
-		config config.Config
+		place   *place
+		config  config.Config
+		devices bool // are others than before
 	}
 	next := make(chan opened, 1)
 	t.at = &ui.GotoMsg{}
@@ -223,11 +224,29 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 				f.requantized = before
 				return err
 			}
-			next <- opened{anew, cfg}
+			next <- opened{anew, cfg, false}
 			return nil
 		}
 		t.reload = func(cfg config.Config) error { return open(cfg, false) }
 		t.requantise = func(cfg config.Config) error { return open(cfg, true) }
+	}
+	t.threads = func(n int) opening {
+		return func(cfg config.Config) error {
+			one.Lock()
+			defer one.Unlock()
+			if len(next) > 0 {
+				return nil
+			}
+			before := f.device.threads
+			f.device.threads = n
+			anew, err := f.reequip(p, path)
+			if err != nil {
+				f.device.threads = before
+				return err
+			}
+			next <- opened{anew, cfg, true}
+			return nil
+		}
 	}
 	began := cfg
 	for {
@@ -248,6 +267,9 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 			t.tourSeen, t.compared = nil, nil
 			one.Lock()
 			o := <-next
+			if o.devices {
+				p.close()
+			}
 			p, cfg = o.place, o.config
 			one.Unlock()
 			continue

@@ -6,10 +6,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Ask asks for a line of text, which enter gives to Take. An empty one is not taken.
+// Ask asks for a line of text, which enter gives to Take. An empty one is not taken, unless Empty says so.
 type Ask struct {
 	Name, Hint string // Hint says what is wanted
 	Text       string // that the line begins with
+	Empty      bool   // an empty line is taken, too
 	Take       func(text string) tea.Cmd
 	// Check says what is wrong with a text, which is then not taken: the dialog stays, and shows it. nil: nothing is.
 	Check func(text string) error
@@ -81,7 +82,7 @@ func (d *Ask) Update(msg tea.Msg) (bool, tea.Cmd) {
 	d.start()
 	switch text := d.line.String(); keyOf(msg) {
 	case "enter":
-		if text == "" {
+		if text == "" && !d.Empty {
 			return false, nil
 		}
 		if d.Check != nil {

@@ -20,11 +20,13 @@ type command struct {
 	shows       bool    // it is over when the screen is shown
 	off         string  // why it does nothing in the state at hand
 	does        tea.Cmd // in place of a key
+	setting     *Setting
+	sets        func() tea.Cmd // in place of a key, a setting to what was typed
 }
 
 // id tells commands apart, for what was run last.
 func (c command) id() string {
-	if c.does != nil {
+	if c.does != nil || c.sets != nil {
 		return c.text
 	}
 	return fmt.Sprint(c.screen, c.page, c.view, c.key)
@@ -70,7 +72,11 @@ func (a *App) commands() []command {
 	}
 	list = append(list, a.showing(here))
 	for _, e := range a.entries {
-		list = append(list, command{text: e.Text, where: e.Where, words: e.Words, does: e.Run})
+		c := command{text: e.Text, where: e.Where, words: e.Words, does: e.Run, setting: e.Setting}
+		if s := e.Setting; s != nil {
+			c.where, c.does = "now "+cmp.Or(s.Value(), "none"), s.ask()
+		}
+		list = append(list, c)
 	}
 	return list
 }
@@ -93,6 +99,9 @@ func (a *App) run(c command) tea.Cmd {
 	a.ran = append([]string{c.id()}, a.ran[:min(len(a.ran), kept-1)]...)
 	if c.shows {
 		return nil
+	}
+	if c.sets != nil {
+		return c.sets()
 	}
 	if c.does != nil {
 		return c.does
@@ -123,10 +132,17 @@ func (p *palette) find() {
 	}
 	words := strings.Fields(strings.ToLower(p.line.String()))
 	var list []match
+	name, value, _ := strings.Cut(strings.TrimSpace(p.line.String()), " ")
 	for _, c := range p.all {
+		if c.setting != nil && value != "" && isSetting(c.setting.Name, name) {
+			list = append(list, match{c.setting.typed(strings.TrimSpace(value)), len(c.setting.Name) - len(name) - 1000})
+		}
 		score, ok := c.score(words)
 		if i := slices.Index(p.recent, c.id()); i >= 0 && len(words) == 0 {
 			score = i - len(p.recent)
+		}
+		if c.setting != nil && c.setting.Name == name && value == "" { // before what has it among its words
+			score = -1
 		}
 		if ok {
 			list = append(list, match{c, score})
@@ -138,6 +154,11 @@ func (p *palette) find() {
 		p.found = append(p.found, m.command)
 	}
 	p.position = position{}
+}
+
+// isSetting reports whether a word that a person typed names a setting, or begins its name.
+func isSetting(name, word string) bool {
+	return strings.HasPrefix(name, strings.ReplaceAll(strings.ToLower(word), "-", "_"))
 }
 
 // score says how well words name a command: 0 where each is one by which people look for it, more the less it is.

@@ -59,6 +59,8 @@ type Options struct {
 	SavePicture func(svg string) (string, error)
 	// Reload opens the model anew with a configuration and shows it in place of this one; nil where that cannot be done.
 	Reload func(config.Config) tea.Cmd
+	// Threads does that with so many worker threads, 0 for as many as processors; nil where that cannot be done.
+	Threads func(n int, cfg config.Config) tea.Cmd
 	// Requantise does that with the quantisation dropped that the model brings, or left where it was dropped; nil where that cannot
 	// be done.
 	Requantise func(config.Config) tea.Cmd

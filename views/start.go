@@ -37,7 +37,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: slices.Concat(reloadKeys(), requantiseKeys(), scrubKeys()), Keys: o.Keys,
 		OnIntent: w.intent, Lacks: w.lacksFor, Suggest: suggested, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After, Pace: o.Pace,
-		Entries: entries(o.Subcommands, func() *report.Snapshot { return w.snap }, o.Look.Keys),
+		Entries: append(w.settings(), entries(o.Subcommands, func() *report.Snapshot { return w.snap }, o.Look.Keys)...),
 		OnScreen: func(digit string) {
 			if part, ok := askedFor[digit]; ok && w.Lacks(pane.NeedsModel) == "" {
 				ctl.Ask(part)
