@@ -98,7 +98,7 @@ func benchCommand(t tables) *cobra.Command {
 	f.BoolVar(&o.ablated, "ablate", false, "switch each rewriting rule off in turn and measure what it is worth, beside the engine with all of them; each for 600 ms at least")
 	under(c, "Measurement", "ablate", "per-layer", "precisions", "roofline", "iterations", "duration", "warm-up")
 	f.StringVar(&o.axes, "sweep", "", "`AXES` to vary, as in batch=1..64,seq=16..512:16: by doubling, or in steps; open axes by their names, batch for the first, contexts for inferences at a time")
-	f.DurationVar(&o.limit, "latency-limit", 0, "the longest median latency of a sweep's best point; 0: any")
+	f.DurationVar(&o.limit, "latency-limit", 0, "the longest median latency of the points that a sweep marks: the batch or number of contexts with the most items/s, of other axes the largest extents; 0: any")
 	under(c, "Sweep", "sweep", "latency-limit")
 	return c
 }

@@ -111,6 +111,10 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		most = max(most, p.Throughput)
 	}
 	var rows [][]string
+	marked := "largest"
+	if s.Counts() {
+		marked = "best"
+	}
 	for _, p := range s.Points {
 		var row []string
 		for _, v := range p.Values {
@@ -119,7 +123,7 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		mark := ""
 		switch {
 		case p.Best:
-			mark = "best"
+			mark = marked
 		case !p.Within:
 			mark = "over the limit"
 		}
@@ -142,15 +146,32 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 	if s.Estimated {
 		fmt.Fprintln(w, "times are estimates, computed from what the simulator counted; nothing was measured")
 	}
-	best := slices.IndexFunc(s.Points, func(p report.SweepPoint) bool { return p.Best })
-	switch {
-	case best < 0:
-		fmt.Fprintf(w, "no point has a median latency of %s ms or less\n", ms(s.LatencyLimit))
-	case s.LatencyLimit > 0:
-		fmt.Fprintf(w, "best within %s ms: %s, %.1f items/s\n", ms(s.LatencyLimit), pointText(s, s.Points[best]), s.Points[best].Throughput)
-	default:
-		fmt.Fprintf(w, "best: %s, %.1f items/s\n", pointText(s, s.Points[best]), s.Points[best].Throughput)
+	fmt.Fprintln(w, bestText(s))
+}
+
+// bestText says which point is to be chosen, or where there are several, of what they are.
+func bestText(s *report.Sweep) string {
+	var best []report.SweepPoint
+	for _, p := range s.Points {
+		if p.Best {
+			best = append(best, p)
+		}
 	}
+	within := ""
+	if s.LatencyLimit > 0 {
+		within = fmt.Sprintf(" within %s ms", ms(s.LatencyLimit))
+	}
+	switch {
+	case s.LatencyLimit > 0 && len(best) == 0:
+		return fmt.Sprintf("no point has a median latency of %s ms or less", ms(s.LatencyLimit))
+	case len(best) == 0:
+		return "no axis counts items: --latency-limit marks the largest extents that keep to a latency"
+	case !s.Counts():
+		return fmt.Sprintf("largest%s: %s, %s ms", within, pointText(s, best[0]), ms(best[0].Latency.Median))
+	case len(best) == 1:
+		return fmt.Sprintf("best%s: %s, %.1f items/s", within, pointText(s, best[0]), best[0].Throughput)
+	}
+	return fmt.Sprintf("best%s: the most items/s at each size of item", within)
 }
 
 // pointText writes where a point is, as in "batch=8, seq=128".

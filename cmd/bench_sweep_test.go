@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -15,10 +16,10 @@ import (
 
 func TestParseSweep(t *testing.T) {
 	for text, want := range map[string]string{
-		"batch=1..10":           "[{batch [1 2 4 8 10]}]",
-		"batch=3..3":            "[{batch [3]}]",
-		"seq=16..40:8, batch=2": "[{seq [16 24 32 40]} {batch [2]}]",
-		"seq=16..33:16":         "[{seq [16 32 33]}]",
+		"batch=1..10":           "[{batch [1 2 4 8 10] false}]",
+		"batch=3..3":            "[{batch [3] false}]",
+		"seq=16..40:8, batch=2": "[{seq [16 24 32 40] false} {batch [2] false}]",
+		"seq=16..33:16":         "[{seq [16 32 33] false}]",
 		"a=1..16777216:1":       "more than 1024 points",
 		"a=1..100:1,b=1..100:1": "more than 1024 points",
 		"":                      "want AXIS=LOW..HIGH",
@@ -43,10 +44,9 @@ func TestParseSweep(t *testing.T) {
 	}
 }
 
-// A sweep has a point for each combination, of an engine that is built once for all of them, and of one that there is.
 // TestSweepUnstable: that the best point was not measured well is said beside it; a short time has three digits.
 func TestSweepUnstable(t *testing.T) {
-	s := &report.Sweep{Axes: []report.SweepAxis{{Name: "batch", Values: []int{1}}}, Points: []report.SweepPoint{
+	s := &report.Sweep{Axes: []report.SweepAxis{{Name: "batch", Values: []int{1}, Items: true}}, Points: []report.SweepPoint{
 		{Values: []int{1}, Best: true, Within: true, Latency: report.Latency{Median: 5123, CV: 0.1}}}}
 	var out strings.Builder
 	writeSweep(&out, report.Head{Model: &report.ModelHead{}, Device: &report.Device{}, Config: &config.Config{}}, s)
@@ -55,6 +55,28 @@ func TestSweepUnstable(t *testing.T) {
 	}
 }
 
+// TestSweepOfItems: along an axis that does not count items there is no best, and within a limit the largest is.
+func TestSweepOfItems(t *testing.T) {
+	point := func(n int, median time.Duration) report.SweepPoint {
+		return report.SweepPoint{Values: []int{n}, Latency: report.Latency{Median: median}}
+	}
+	for limit, want := range map[time.Duration]string{
+		0:                    "no axis counts items: --latency-limit marks",
+		3 * time.Millisecond: "largest within 3.000 ms: seq=32, 2.000 ms",
+		3 * time.Nanosecond:  "no point has a median latency",
+	} {
+		s := &report.Sweep{Axes: []report.SweepAxis{{Name: "seq"}}, LatencyLimit: limit,
+			Points: []report.SweepPoint{point(16, time.Millisecond), point(32, 2*time.Millisecond), point(64, 4*time.Millisecond)}}
+		s.Choose()
+		var out strings.Builder
+		writeSweep(&out, report.Head{Model: &report.ModelHead{}, Device: &report.Device{}, Config: &config.Config{}}, s)
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s\nwant %q", out.String(), want)
+		}
+	}
+}
+
+// TestSweep: a sweep has a point for each combination, of an engine that is built once for all of them, and of one that there is.
 func TestSweep(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "digits.engine")
 	if out, err := call(t, buildCommand(tables{backends: testTable()}), "--minShapes", "1x1x32x32", "--maxShapes", "4x1x32x32",

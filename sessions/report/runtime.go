@@ -42,22 +42,14 @@ type RuntimeAxis struct {
 	Curve         []SweepPoint `json:",omitempty"` // over it, the other axes at their best; none until it is measured, and where nothing is
 }
 
-// Choose marks the points of the curve within a limit of the latency, where that is not 0, and the best of them, which it returns: of a
-// batch that with the most items a second, of another axis the largest where there is a limit; -1: none is.
+// Choose marks the points of the curve within a limit of the latency, where that is not 0, and the one to choose, as of a [Sweep] along
+// the axis; it returns that one, -1 where there is none.
 func (a *RuntimeAxis) Choose(limit time.Duration) (best int) {
-	if best = ChooseBest(a.Curve, limit); a.Batch || best < 0 {
-		return best
+	along := Sweep{Axes: []SweepAxis{{Name: a.Symbol, Items: a.Batch}}, LatencyLimit: limit, Points: a.Curve}
+	if best := along.Choose(); len(best) > 0 {
+		return best[0]
 	}
-	a.Curve[best].Best, best = false, -1
-	for i := range a.Curve {
-		if limit > 0 && a.Curve[i].Within {
-			best = i
-		}
-	}
-	if best >= 0 {
-		a.Curve[best].Best = true
-	}
-	return best
+	return -1
 }
 
 // Items returns how many items an inference of the best extents takes: the extent of axes that are first ones of inputs alone, if they

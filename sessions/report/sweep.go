@@ -1,6 +1,10 @@
 package report
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // Sweep is how an engine does over ranges of its inputs' extents (trtui bench --sweep).
 type Sweep struct {
@@ -17,6 +21,7 @@ const ContextsAxis = "contexts"
 type SweepAxis struct {
 	Name   string // of the symbol, or ContextsAxis
 	Values []int
+	Items  bool // more of it are more items at a time: it is the batch, or ContextsAxis; of another axis more are larger items
 }
 
 // SweepPoint is the engine at one shape.
@@ -32,7 +37,7 @@ type SweepPoint struct {
 	MemoryBytes int     // of activations, workspace, inputs and outputs that this shape needs
 	HeldBytes   int     // of these that the contexts have, whatever the shape
 	Within      bool    `output:"within_limit"` // its median latency is not over the limit
-	Best        bool    // the most items a second of those within the limit
+	Best        bool    // the one to choose, see Choose
 }
 
 // Extents returns those from low to high, the last of which is high: by doubling, or where step is not 0 in steps. Those beyond the
@@ -47,8 +52,70 @@ func Extents(low, high, step, most int) (list []int) {
 	return append(list, high)
 }
 
-// Choose marks the points within the limit, and of these the best.
-func (s *Sweep) Choose() { ChooseBest(s.Points, s.LatencyLimit) }
+// Counts reports whether one of the axes counts items.
+func (s *Sweep) Counts() bool {
+	return slices.ContainsFunc(s.Axes, func(a SweepAxis) bool { return a.Items })
+}
+
+// Choose marks the points within the limit, and of these the best, which it returns. Along axes that count items that is the point with
+// the most items a second, at each combination of the other extents: items of one size do not compare with those of another. Where no
+// axis counts items it is the largest item within a limit, and none without one, since smaller ones are always faster.
+func (s *Sweep) Choose() (best []int) {
+	counted := s.Counts()
+	groups, at := [][]SweepPoint{}, map[string]int{}
+	places := [][]int{}
+	for i, p := range s.Points {
+		key := ""
+		if counted {
+			key = s.itemText(&p)
+		}
+		g, ok := at[key]
+		if !ok {
+			g = len(groups)
+			at[key], groups, places = g, append(groups, nil), append(places, nil)
+		}
+		groups[g], places[g] = append(groups[g], p), append(places[g], i)
+	}
+	for g, points := range groups {
+		k := ChooseBest(points, s.LatencyLimit)
+		if !counted {
+			k = largest(points, s.LatencyLimit)
+		}
+		for i, p := range points {
+			s.Points[places[g][i]].Within, s.Points[places[g][i]].Best = p.Within, i == k
+		}
+		if k >= 0 {
+			best = append(best, places[g][k])
+		}
+	}
+	return best
+}
+
+// itemText tells the size of a point's items: its extents along the axes that do not count them.
+func (s *Sweep) itemText(p *SweepPoint) string {
+	text := ""
+	for k, a := range s.Axes {
+		if !a.Items {
+			text += fmt.Sprint(p.Values[k], ",")
+		}
+	}
+	return text
+}
+
+// largest returns the point within a limit whose extents have the largest product; -1 where there is none, or no limit.
+func largest(points []SweepPoint, limit time.Duration) int {
+	best, most := -1, 0.0
+	for i, p := range points {
+		size := 1.0
+		for _, v := range p.Values {
+			size *= float64(v)
+		}
+		if limit > 0 && p.Within && size > most {
+			best, most = i, size
+		}
+	}
+	return best
+}
 
 // ChooseBest marks the points whose median latency is not over a limit, where that is not 0, and of these the one with the most
 // items a second, which it returns; -1 where none keeps the limit.

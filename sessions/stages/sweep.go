@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
@@ -39,10 +41,11 @@ func (s *sweeps) Of(ctx context.Context, cfg config.Config, sweep Sweep, p run.P
 	}
 	w := s.sweeper(cfg, base, p)
 	defer w.close()
-	r := &report.Sweep{Axes: sweep.Axes, LatencyLimit: sweep.Limit, Estimated: s.device.Estimated()}
+	r := &report.Sweep{Axes: slices.Clone(sweep.Axes), LatencyLimit: sweep.Limit, Estimated: s.device.Estimated()}
 	total := 1
-	for _, a := range sweep.Axes {
-		if total *= len(a.Values); !IsContexts(s.model.Network, a.Name) {
+	for i, a := range sweep.Axes {
+		total *= len(a.Values)
+		if r.Axes[i].Items = s.countsItems(a.Name); !IsContexts(s.model.Network, a.Name) {
 			continue
 		}
 		if err := s.device.CheckContexts(a.Values); err != nil {
@@ -73,6 +76,14 @@ func (s *sweeps) Of(ctx context.Context, cfg config.Config, sweep Sweep, p run.P
 	}
 	r.Choose()
 	return r, nil
+}
+
+// countsItems reports whether more along an axis of a sweep are more items at a time.
+func (s *sweeps) countsItems(axis string) bool {
+	return IsContexts(s.model.Network, axis) || slices.ContainsFunc(graph.Batched(s.model.Network.Inputs), func(t *graph.Tensor) bool {
+		name, _ := t.Dims[0].SymbolName()
+		return name == axis
+	})
 }
 
 // sweeper measures the engines of a configuration's profiles at one set of extents after the other.
