@@ -46,7 +46,7 @@ func (s *sequenceFlags) check() error {
 
 // importer returns how models are imported.
 func (f *modelFlags) importer() onnx.Importer {
-	return onnx.Importer{Ops: f.own.ops(), Lengths: f.sequences.lengths, Without: f.sequences.without, Axes: f.config.axes(), MaxExtent: f.sequences.extent}
+	return onnx.Importer{Ops: f.own.ops(), Lengths: f.sequences.lengths, Without: f.sequences.without, Axes: f.config.axes(), MaxExtent: f.sequences.extent, Shapes: f.config.soleShapes()}
 }
 
 // axes returns how many axes inputs have by the shapes that the flags and the file of --config give, whose values were checked.
@@ -66,4 +66,25 @@ func (g *configFlags) axes() map[string]int {
 		note(asked)
 	}
 	return list
+}
+
+// soleShapes returns the shapes that the flags and the file of --config give, where an engine is to serve no others.
+func (g *configFlags) soleShapes() (shapes map[string][]int) {
+	ranged := len(g.sweep) > 0
+	note := func(cfg config.Config) {
+		ranged = ranged || len(cfg.MinShapes) > 0 || len(cfg.MaxShapes) > 0 || len(cfg.Profiles) > 0
+		if len(cfg.Shapes) > 0 {
+			shapes = cfg.Shapes
+		}
+	}
+	if g.file != nil {
+		note(g.file.Over(config.Default()))
+	}
+	if asked, err := g.asked(); err == nil {
+		note(asked)
+	}
+	if ranged {
+		return nil
+	}
+	return shapes
 }

@@ -55,6 +55,10 @@ type Importer struct {
 	// Axes says how many axes each input has of which the model does not, by name; that of a sequence's tensor is of [Element].
 	Axes map[string]int
 
+	// Shapes are those of inputs, by name, at which alone a model is imported that cannot be for all: where it computes shapes in
+	// so many steps that they are too long as expressions of open extents, which numbers never are. "" is of the only input.
+	Shapes map[string][]int
+
 	// MaxExtent is the most that an extent may be that data decide; 0 where none may.
 	MaxExtent int
 }

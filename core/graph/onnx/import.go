@@ -56,8 +56,23 @@ func (e *NotModelError) Unwrap() error { return e.Err }
 
 var errNoGraph = errors.New("it has no graph")
 
-// parse imports a model. To look at it, refused is what keeps it from being run, if anything does.
+// parse imports a model, and where it cannot be for all shapes for the only ones, if these are given. To look at it, refused is what keeps
+// it from being run, if anything does.
 func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([]byte, error), looked bool) (n *graph.Network, refused *ImportError, err error) {
+	open := o
+	open.Shapes = nil
+	n, refused, err = open.read(name, data, external, looked)
+	if len(o.Shapes) == 0 || refused == nil && !errors.As(err, new(*ImportError)) {
+		return n, refused, err
+	}
+	if n, refused, err := o.read(name, data, external, looked); refused == nil && err == nil {
+		return n, nil, nil
+	}
+	return n, refused, err
+}
+
+// read is parse for the shapes that the importer has.
+func (o Importer) read(name string, data []byte, external func(*tensor, int) ([]byte, error), looked bool) (n *graph.Network, refused *ImportError, err error) {
 	d := decoder{values: looked}
 	m := d.model(data)
 	if d.err != nil {

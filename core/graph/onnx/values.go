@@ -46,8 +46,11 @@ func (im *importer) input(v *valueInfo) {
 		}
 		return
 	}
-	dims := make([]symbolic.Dim, len(v.dims))
+	dims, at := make([]symbolic.Dim, len(v.dims)), im.shapeOf(v)
 	for i, d := range v.dims {
+		if at != nil && !d.known {
+			d = dim{known: true, value: int64(at[i])}
+		}
 		if d.known && d.value > maxElements {
 			im.refuse(&Problem{Reason: fmt.Sprintf("input %q: dimension %d is %d", v.name, i, d.value)})
 		} else {
@@ -55,6 +58,18 @@ func (im *importer) input(v *valueInfo) {
 		}
 	}
 	im.values[v.name] = im.net.AddInput(v.name, typ, dims...)
+}
+
+// shapeOf returns the shape at which alone an input is imported; nil where there is none, or it is of another number of axes.
+func (im *importer) shapeOf(v *valueInfo) []int {
+	at, ok := im.Shapes[v.name]
+	if !ok {
+		at = im.Shapes[""]
+	}
+	if len(at) != len(v.dims) {
+		return nil
+	}
+	return at
 }
 
 // maxAxes bounds [Importer.Axes].
