@@ -27,17 +27,27 @@ func (cs Columns) Draw(c *Canvas) {
 	for _, v := range cs.Values {
 		top = max(top, positive(v))
 	}
-	gutter := max(Width(label(cs.Label, top)), Width(label(cs.Label, cs.Line))) + 1
-	gutter = min(gutter, c.W/3)
+	ticks := cs.ticks(top)
+	gutter := Width(label(cs.Label, cs.Line))
+	for _, v := range ticks {
+		gutter = max(gutter, Width(label(cs.Label, v)))
+	}
+	gutter = min(gutter+1, c.W/3)
 	plot := c.Sub(Rect{gutter + 1, 0, c.W - gutter - 2, c.H - 1 - foot})
 	for y := range plot.H {
 		c.Set(gutter, y, c.Glyphs().Wall, Faint)
 	}
-	c.FitRight(0, 0, gutter, Muted, label(cs.Label, top))
 	line := plot.H - 1 - int(cs.part(cs.Line, top)*float64(plot.H))
 	if cs.Line > 0 && line > 0 {
 		c.FitRight(0, line, gutter, Muted, label(cs.Label, cs.Line))
 		c.Fill(Rect{gutter + 1, line, plot.W, 1}, c.Glyphs().Dot, Faint)
+	} else {
+		line = -1
+	}
+	for i, y := range []int{0, (plot.H - 1) / 2, plot.H} {
+		if y != line && (i != 1 || plot.H >= 5) {
+			c.FitRight(0, y, gutter, Muted, label(cs.Label, ticks[i]))
+		}
 	}
 	cs.drawColumns(plot, top)
 	c.Fill(Rect{gutter + 1, plot.H, plot.W, 1}, c.Glyphs().Rule, Faint)
@@ -47,13 +57,23 @@ func (cs Columns) Draw(c *Canvas) {
 	cs.drawCursor(c, plot.W, gutter+1, plot.H)
 }
 
+// decades is how many a logarithmic scale has.
+const decades = 4
+
+// ticks returns the values at the top, in the middle and at the bottom of the scale.
+func (cs Columns) ticks(top float64) [3]float64 {
+	if cs.Log {
+		return [3]float64{top, top * math.Pow(10, -decades/2), top * math.Pow(10, -decades)}
+	}
+	return [3]float64{top, top / 2, 0}
+}
+
 // part returns the height of v, from 0 to 1.
 func (cs Columns) part(v, top float64) float64 {
 	if !(v > 0) || !(top > 0) {
 		return 0
 	}
 	if cs.Log {
-		const decades = 4
 		return min(max(1+math.Log10(v/top)/decades, 0), 1)
 	}
 	return min(v/top, 1)

@@ -96,7 +96,7 @@ func (v *channelsView) Render(w, h int) string {
 			cols.Foot = append(cols.Foot, channelLoss(l, ch)/(2*twoBits))
 		}
 		cols.Draw(c.Sub(ui.Rect{Y: 1, W: w, H: h - 2}))
-		c.Fit(1, h-1, w-2, ui.Muted, "strip: loss of one scale per tensor, up to 4 bits; dots: median")
+		c.Fit(1, h-1, w-2, ui.Muted, "amax; dots: median; strip: bits that one scale loses, up to 4")
 	})
 }
 
