@@ -187,21 +187,24 @@ func writeCalibration(w io.Writer, c *report.Calibration, compare bool) {
 	var rows [][]string
 	for _, t := range c.Tensors {
 		name := t.Tensor
-		for i, r := range t.By {
-			if !compare && c.Calibrators[i] != c.Active {
+		for i, r := range t.Results() {
+			if !compare && i < len(t.By) && c.Calibrators[i] != c.Active {
 				continue
 			}
 			low, high := r.Ends()
 			rows = append(rows, []string{
-				name, c.Calibrators[i], fmt.Sprintf("%.5g", low), fmt.Sprintf("%.5g", high), fmt.Sprintf("%.5g", r.Scale), fmt.Sprintf("%.4f", 100*r.Clip),
-				fmt.Sprintf("%.1f", 100*r.Loss), fmt.Sprintf("%.5f", r.KL), decibels(r.SQNR), heldOut(&r), best(&t, i),
+				name, c.Name(i), fmt.Sprintf("%.5g", low), fmt.Sprintf("%.5g", high), fmt.Sprintf("%.5g", r.Scale), fmt.Sprint(r.Zero), fmt.Sprintf("%.4f", 100*r.Clip),
+				fmt.Sprintf("%.1f", 100*r.Loss), fmt.Sprintf("%.5f", r.KL), decibels(r.SQNR), heldOut(r), rangeRemark(&t, i),
 			})
 			name = ""
 		}
 	}
-	writeTable(w, []string{"@tensor", "calibrator", ">low", ">high", ">scale", ">clip %", "~>of error %", ">KL", ">SQNR dB", ">held out dB", ""}, rows)
+	writeTable(w, []string{"@tensor", "calibrator", ">low", ">high", ">scale", ">zero", ">clip %", "~>of error %", ">KL", ">SQNR dB", ">held out dB", ""}, rows)
 	if c.Shared > 0 {
 		fmt.Fprintf(w, "\n%d of the %s are evaluated, too\n", c.Shared, count(c.Batches, "item"))
+	}
+	if c.HasOwn() {
+		fmt.Fprintf(w, "\n%s: ranges that the model brings; where one is an activation too, on what that leaves\n", report.OwnName)
 	}
 	if c.HeldOut > 0 {
 		fmt.Fprintf(w, "\nheld out: SQNR of %s that calibration did not see, by which the best is told\n", count(c.HeldOut, "item"))
@@ -243,12 +246,19 @@ func outlierList(channels []int) string {
 	return strings.Join(list, ", ")
 }
 
-// best marks the calibrators that lose least of what was held out.
-func best(t *report.TensorCalibration, i int) string {
-	if !t.Best(i) {
-		return ""
+// rangeRemark marks the result that loses least of what was held out, and tells of a model's own what integers it is of.
+func rangeRemark(t *report.TensorCalibration, i int) string {
+	var list []string
+	if t.Best(i) {
+		list = append(list, "best")
 	}
-	return "best"
+	if i == len(t.By) {
+		list = append(list, t.Own.Type)
+		if t.Own.Clamps {
+			list = append(list, "an activation too")
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // heldOut writes the SQNR of what was held out.

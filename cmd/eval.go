@@ -241,7 +241,7 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []co
 func (p *place) calibrator(cfg config.Config) string {
 	switch {
 	case p.model.Quantized && cfg.Precision == config.INT8:
-		return "the model's"
+		return report.OwnName
 	case cfg.Quantizes() && !p.model.Quantized:
 		return cfg.Calibrator
 	}

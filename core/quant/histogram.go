@@ -284,3 +284,36 @@ func (h *Histogram) cells() []cell {
 	}
 	return cells
 }
+
+// Clamped returns the histogram of the values clamped to least to most, as by a Relu (0 and infinity); h itself where all of them lie
+// between. Values of a bin that are beyond a bound in part are taken as spread evenly in it, and sums are those of bins.
+func (h *Histogram) Clamped(least, most float64) *Histogram {
+	low, high := float64(h.least), float64(h.largest)
+	if h.count == 0 || low >= least && high <= most {
+		return h
+	}
+	out := &Histogram{exp: h.exp, nans: h.nans, posInf: h.posInf, negInf: h.negInf, count: h.count}
+	out.least, out.largest = float32(min(max(low, least), most)), float32(min(max(high, least), most))
+	if h.lanes != nil {
+		out.lanes = make([][2]uint64, len(h.lanes))
+	}
+	put := func(c cell) {
+		if c.count = math.Round(c.count); c.count == 0 {
+			return
+		}
+		if c.lo == 0 && c.hi == 0 {
+			out.zeros += uint64(c.count)
+			return
+		}
+		out.lanes[index(float32(math.Ldexp((c.lo+c.hi)/2, -h.exp)))][0] += uint64(c.count)
+		out.sum.add(c.count * (c.lo + c.hi) / 2)
+		out.sumSquares.add(c.count * (c.lo*c.lo + c.lo*c.hi + c.hi*c.hi) / 3)
+	}
+	for _, c := range append(h.cells(), cell{0, 0, float64(h.zeros)}) {
+		below, above := math.Round(c.count*(1-c.above(least))), math.Round(c.count*c.above(most))
+		put(cell{least, least, below})
+		put(cell{most, most, above})
+		put(cell{max(c.lo, least), min(c.hi, most), c.count - below - above})
+	}
+	return out
+}

@@ -88,10 +88,15 @@ func (q *Quantization) SetRange(tensor string, scale float32, zero int32, by flo
 	if !s.Asymmetric {
 		lo, hi = -quant.AMax(r), quant.AMax(r)
 	}
+	q.Give(tensor, fourDigits(lo*by), fourDigits(hi*by))
+}
+
+// Give gives a tensor a range.
+func (q *Quantization) Give(tensor string, low, high float64) {
 	if q.Ranges == nil {
 		q.Ranges = map[string][]float64{}
 	}
-	q.Ranges[tensor] = []float64{fourDigits(lo * by), fourDigits(hi * by)}
+	q.Ranges[tensor] = []float64{low, high}
 }
 
 func fourDigits(x float64) float64 {

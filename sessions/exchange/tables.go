@@ -123,10 +123,8 @@ func errorsTable(a *report.Accuracy) table {
 func rangesTable(c *report.Calibration) table {
 	out := table{name: "calibration", title: "Ranges of activations", columns: []string{"tensor", "calibrator", "amax", "scale", "zero", "clipped %", "KL nats", "SQNR dB"}}
 	for _, t := range c.Tensors {
-		for i, r := range t.By {
-			if i < len(c.Calibrators) {
-				out.rows = append(out.rows, []string{t.Tensor, c.Calibrators[i], number(float64(r.Amax)), number(float64(r.Scale)), fmt.Sprint(r.Zero), number(100 * r.Clip), number(r.KL), decibels(r.SQNR)})
-			}
+		for i, r := range t.Results() {
+			out.rows = append(out.rows, []string{t.Tensor, c.Name(i), number(float64(r.Amax)), number(float64(r.Scale)), fmt.Sprint(r.Zero), number(100 * r.Clip), number(r.KL), decibels(r.SQNR)})
 		}
 	}
 	return out

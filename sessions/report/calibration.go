@@ -18,12 +18,38 @@ type Calibration struct {
 	Elapsed     time.Duration
 }
 
-// Best reports whether no other calibrator loses less than the i-th on what was held out; false where nothing was.
+// Name names result i of every tensor: a calibrator, or behind the last of them the model itself.
+func (c *Calibration) Name(i int) string {
+	if i < len(c.Calibrators) {
+		return c.Calibrators[i]
+	}
+	return OwnName
+}
+
+// HasOwn reports whether the model brings the range of any tensor.
+func (c *Calibration) HasOwn() bool {
+	return slices.ContainsFunc(c.Tensors, func(t TensorCalibration) bool { return t.Own != nil })
+}
+
+// Results returns what every calibrator makes of the tensor, and behind the last what the range that the model brings does.
+func (t *TensorCalibration) Results() []*CalibratorResult {
+	var list []*CalibratorResult
+	for i := range t.By {
+		list = append(list, &t.By[i])
+	}
+	if t.Own != nil {
+		list = append(list, &t.Own.CalibratorResult)
+	}
+	return list
+}
+
+// Best reports whether no other of the results loses less than the i-th on what was held out; false where nothing was.
 func (t *TensorCalibration) Best(i int) bool {
-	if i >= len(t.By) || t.By[i].HeldOut == nil {
+	all := t.Results()
+	if i >= len(all) || all[i].HeldOut == nil {
 		return false
 	}
-	return !slices.ContainsFunc(t.By, func(r CalibratorResult) bool { return r.HeldOut != nil && *r.HeldOut > *t.By[i].HeldOut })
+	return !slices.ContainsFunc(all, func(r *CalibratorResult) bool { return r.HeldOut != nil && *r.HeldOut > *all[i].HeldOut })
 }
 
 // TensorCalibration is one tensor under every calibrator.
@@ -37,6 +63,9 @@ type TensorCalibration struct {
 	Histogram HistogramBins
 	By        []CalibratorResult // in the order of Calibrators
 	Used      bool               // the engine quantises it
+
+	// Own is the range that the model itself brings for the tensor, in its quantisation that is used or was dropped; nil where it has none.
+	Own *OwnRange `json:",omitempty"`
 
 	// Reach tells how far the channels reach under the active calibrator's range; nil where that was not collected, as of a file.
 	Reach *ChannelReach `json:",omitempty"`
@@ -72,6 +101,16 @@ func (r *CalibratorResult) Ends() (low, high float64) {
 	return float64(r.Low), float64(r.High)
 }
 
+// OwnName is what the range that a model brings is called beside those of calibrators.
+const OwnName = "the model's"
+
+// OwnRange is a range that the model brings, and what it makes of the same values as the calibrators.
+type OwnRange struct {
+	CalibratorResult
+	Type   string // of its integers: "u8" or "i8"
+	Clamps bool   // an activation is part of it, which was removed in front: it was assessed on what that would leave
+}
+
 // WeightCalibration tells what 8 bits make of the weights of one layer of the optimised network, channel by channel
 // (trtui calibrate --weights). Where a layer has more than maxWeightBars channels, an entry of the lists is that of Group
 // neighbours: the largest Amax and the least ratios.
@@ -102,7 +141,7 @@ CREATE TABLE ranges (            -- what every calibrator makes of every tensor
   config     INTEGER NOT NULL REFERENCES configs(id),
   tensor     TEXT NOT NULL,
   layer      TEXT,                 -- its producer; NULL for an input of the network
-  calibrator TEXT NOT NULL,
+  calibrator TEXT NOT NULL,        -- or "the model's", the range that the model brings
   used       INTEGER NOT NULL,     -- 1: the engine quantises this tensor
   min        REAL, max REAL, mean REAL, std REAL,
   amax       REAL, scale REAL, zero INTEGER,
@@ -116,8 +155,8 @@ CREATE TABLE ranges (            -- what every calibrator makes of every tensor
 // rows are what queries find.
 func (c *Calibration) rows(add AddRow) error {
 	for _, t := range c.Tensors {
-		for i, r := range t.By {
-			err := add("ranges", t.Tensor, OrNull(t.Layer), c.Calibrators[i], t.Used, t.Min, t.Max, t.Mean, t.Std,
+		for i, r := range t.Results() {
+			err := add("ranges", t.Tensor, OrNull(t.Layer), c.Name(i), t.Used, t.Min, t.Max, t.Mean, t.Std,
 				r.Amax, r.Scale, r.Zero, r.Clip, r.KL, r.SQNR)
 			if err != nil {
 				return err

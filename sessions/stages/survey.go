@@ -2,9 +2,11 @@ package stages
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
@@ -77,6 +79,11 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 			}
 		}
 	}
+	for _, l := range s.model.Network.Layers {
+		if l.Op == graph.Quantize && used[l.Outputs[0].Name] {
+			used[l.Inputs[0].Name] = true
+		}
+	}
 	o, err := s.passes.kept.Of(ctx, in.Of.Of)
 	if err != nil {
 		return nil, err
@@ -105,6 +112,7 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 		}
 		return cureOf(links, tensor, spread)
 	}
+	own := s.own()
 	add := func(t *graph.Tensor, layer string) {
 		h := found.Histograms[t.Name]
 		if h == nil || h.Count() == 0 || folded[t.Name] {
@@ -113,19 +121,11 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 		tc := tensorCalibration(t.Name, layer, h)
 		tc.Used = used[t.Name]
 		for i := range names {
-			q := quant.Assess(h, ranges[i][t.Name], typ)
-			by := report.CalibratorResult{
-				Low: float32(q.Lo), High: float32(q.Hi), Scale: float32(q.Scale), Zero: int32(q.Zero), Clip: q.Clipped, Loss: q.Beyond, KL: q.KL, SQNR: q.SQNRdB,
-			}
-			if q.Hi == q.AMax { // it is symmetric: what one integer more would reach is not meant
-				by.Low = -by.High
-			}
-			by.Amax = max(-by.Low, by.High)
-			if of := held.histograms[t.Name]; of != nil && of.Count() > 0 {
-				unseen := quant.Assess(of, ranges[i][t.Name], typ).SQNRdB
-				by.HeldOut = &unseen
-			}
+			by := calibratorResult(h, held.histograms[t.Name], ranges[i][t.Name], typ)
 			tc.By = append(tc.By, by)
+		}
+		if r, ok := own[t.Name]; ok {
+			tc.Own = ownRange(h, held.histograms[t.Name], r)
 		}
 		if spread, ok := spreads[t.Name]; ok && active >= 0 {
 			tc.Reach = channelReach(spread, float64(tc.By[active].Scale))
@@ -139,12 +139,32 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 		add(t, "")
 	}
 	for _, l := range s.model.Network.Layers {
+		if l.Op == graph.Quantize || l.Op == graph.Dequantize { // it has the range that the model brings for its input, or is of weights
+			continue
+		}
 		for _, t := range l.Outputs {
 			add(t, l.Name)
 		}
 	}
 	r.Elapsed = time.Since(start)
 	return r, nil
+}
+
+// own returns the ranges that the model brings, by tensors of the network that is surveyed. Where its quantisation was dropped, they are
+// those of the network before, and an activation that was part of one is a layer again, whose result has the range.
+func (s *survey) own() map[string]build.OwnRange {
+	if s.model.Dropped == nil {
+		return build.OwnRanges(s.model.Network)
+	}
+	own := map[string]build.OwnRange{}
+	for name, r := range build.OwnRanges(s.model.Dropped.Before) {
+		clamps := !math.IsInf(r.Least, -1) || !math.IsInf(r.Most, 1)
+		if r.Result != "" && (clamps || s.model.Network.Tensor(name) == nil) {
+			name, r.Least, r.Most = r.Result, math.Inf(-1), math.Inf(1)
+		}
+		own[name] = r
+	}
+	return own
 }
 
 // foldedTensors returns the tensors of a network that are computed of constants alone and that no layer of the optimised one makes:

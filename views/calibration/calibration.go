@@ -259,22 +259,34 @@ func (v *tensorsView) columns() {
 			},
 			Order: func(a, b int) int { return cmp.Compare(m.value(&at(a).By[i]), m.value(&at(b).By[i])) }})
 	}
+	if v.report.HasOwn() {
+		value := func(r int) float64 {
+			if own := at(r).Own; own != nil {
+				return m.value(&own.CalibratorResult)
+			}
+			return math.NaN()
+		}
+		columns = append(columns, ui.Column{Title: report.OwnName, Width: ui.Width(report.OwnName), Align: ui.AlignRight, Down: !m.higher,
+			Cell:  func(r int) ui.Cell { return v.cell(m, at(r), len(v.report.Calibrators)) },
+			Order: func(a, b int) int { return cmp.Compare(value(a), value(b)) }})
+	}
 	v.table.Columns = columns
 	v.table.SortBy(-1, false)
 }
 
-// cell writes what calibrator i makes of a tensor; where it is by how much of what was held out is lost, the best has a mark. The active
+// cell writes result i of a tensor; where it is by how much of what was held out is lost, the best has a mark. The active
 // one is bold.
 func (v *tensorsView) cell(m *measure, t *report.TensorCalibration, i int) ui.Cell {
-	if i >= len(t.By) {
+	all := t.Results()
+	if i >= len(all) {
 		return ui.Cell{}
 	}
-	c := ui.Cell{Text: m.write(m.value(&t.By[i])) + " "}
+	c := ui.Cell{Text: m.write(m.value(all[i])) + " "}
 	if m.best && t.Best(i) {
 		c.Text = strings.TrimSuffix(c.Text, " ") + string(v.in.Look.Glyphs.Good)
 		c.Style = ui.Good
 	}
-	if v.report.Calibrators[i] == v.report.Active {
+	if v.report.Name(i) == v.report.Active {
 		c.Style |= ui.Bold
 	}
 	return c

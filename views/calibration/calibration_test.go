@@ -95,3 +95,31 @@ func TestQuantizationKeys(t *testing.T) {
 		t.Errorf("B makes %+v, and says nothing", d.Asked.Quantization)
 	}
 }
+
+// TestOwn: the range that a model brings is a column, a row of the tensor's ranges and a threshold, may be the best, and enter on it gives
+// all tensors theirs.
+func TestOwn(t *testing.T) {
+	look, d := ui.NewLook(ui.Options{}), &panetest.Desk{}
+	v := newTensorsView(look, d, false)
+	r := newRangesView(v)
+	h := &histogramView{of: v}
+	held := []float64{40, 44}
+	v.in.Snap = &report.Snapshot{Calibration: &report.Calibration{Calibrators: []string{"minmax"}, Active: "minmax", Tensors: []report.TensorCalibration{
+		{Tensor: "a", By: []report.CalibratorResult{{High: 8, Scale: 8.0 / 255, HeldOut: &held[0]}}, Histogram: report.HistogramBins{High: 8, Counts: make([]int64, 160)},
+			Own: &report.OwnRange{CalibratorResult: report.CalibratorResult{High: 6, Scale: 6.0 / 255, HeldOut: &held[1]}, Type: "u8"}},
+		{Tensor: "b", By: []report.CalibratorResult{{High: 2, Scale: 2.0 / 255}}},
+	}}}
+	v.build()
+	text := v.Render(120, 20) + r.Render(100, 9) + h.Render(100, 16)
+	if n := strings.Count(text, report.OwnName); n != 3 {
+		t.Errorf("%d times in\n%s", n, text)
+	}
+	if a := v.report.Tensors[0]; a.Best(0) || !a.Best(1) || v.report.Tensors[1].Best(1) {
+		t.Error("the best is another one")
+	}
+	r.Update(tea.KeyPressMsg{Code: tea.KeyDown})
+	r.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
+	if got := d.Asked.Quantization.Ranges; len(got) != 1 || len(got["a"]) != 2 || got["a"][1] != 6 {
+		t.Errorf("enter gives %v", got)
+	}
+}

@@ -142,3 +142,13 @@ func (v *tensorsView) freeRange(edit func(func(*config.Quantization)) tea.Cmd) t
 	}
 	return edit(func(q *config.Quantization) { delete(q.Ranges, t.Tensor) })
 }
+
+// useOwn gives all tensors the ranges that the model brings for them.
+func (v *tensorsView) useOwn(c *config.Config) {
+	for i := range v.report.Tensors {
+		if t := &v.report.Tensors[i]; t.Own != nil {
+			low, high := t.Own.Ends()
+			c.Quantization.Give(t.Tensor, low, high)
+		}
+	}
+}

@@ -22,18 +22,17 @@ type rangesView struct {
 func newRangesView(t *tensorsView) *rangesView {
 	v := &rangesView{of: t}
 	columns := []ui.Column{{Title: "calibrator", Name: true, Width: 16, Flex: 2, Cell: func(r int) ui.Cell {
-		name := t.report.Calibrators[r]
+		name := t.report.Name(r)
 		if name == t.report.Active {
 			return ui.Cell{Text: name, Style: thresholdStyle(r) | ui.Bold | ui.Underline}
 		}
 		return ui.Cell{Text: name, Style: thresholdStyle(r)}
 	}}, {Width: 6, Flex: 3, Priority: 3, Cell: func(r int) ui.Cell {
-		tensor := t.tensor()
-		top := 0.0
-		for i := range tensor.By {
-			top = max(top, tensor.By[i].SQNR)
+		all, top := t.tensor().Results(), 0.0
+		for _, by := range all {
+			top = max(top, by.SQNR)
 		}
-		return ui.Cell{Bar: &ui.Bar{Value: tensor.By[r].SQNR, Max: top, Style: thresholdStyle(r)}}
+		return ui.Cell{Bar: &ui.Bar{Value: all[r].SQNR, Max: top, Style: thresholdStyle(r)}}
 	}}}
 	for i := range measures {
 		m := &measures[i]
@@ -42,7 +41,7 @@ func newRangesView(t *tensorsView) *rangesView {
 		}})
 	}
 	v.table.Columns = append(columns, ui.Column{Title: "zero", Width: 5, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
-		return ui.Cell{Text: fmt.Sprint(t.tensor().By[r].Zero)}
+		return ui.Cell{Text: fmt.Sprint(t.tensor().Results()[r].Zero)}
 	}})
 	return v
 }
@@ -65,7 +64,7 @@ func (v *rangesView) Title() string {
 func (v *rangesView) Note() (string, ui.Style) { return v.of.in.Note("bars: SQNR") }
 
 func (v *rangesView) Keys() []ui.Key {
-	return append(v.of.shared(), ui.K("enter", "use", "use the calibrator under the cursor"))
+	return append(v.of.shared(), ui.K("enter", "use", "use the calibrator under the cursor, or for all tensors the ranges that the model brings"))
 }
 
 func (v *rangesView) Update(msg tea.Msg) tea.Cmd {
@@ -73,10 +72,13 @@ func (v *rangesView) Update(msg tea.Msg) tea.Cmd {
 	if t == nil {
 		return nil
 	}
-	v.table.Rows = len(t.By)
+	v.table.Rows = len(t.Results())
 	v.table.Refresh()
 	if pane.IsKey(msg, "enter") {
 		if r := v.table.Row(); r >= 0 {
+			if r == len(t.By) {
+				return v.of.desk.Change(v.of.useOwn)
+			}
 			return v.of.desk.Change(func(c *config.Config) { c.Calibrator = v.of.report.Calibrators[r] })
 		}
 	}
@@ -93,7 +95,7 @@ func (v *rangesView) Render(w, h int) string {
 			v.of.in.Wait(c, "ranges")
 			return
 		}
-		v.table.Rows = len(t.By)
+		v.table.Rows = len(t.Results())
 		v.table.Refresh()
 		v.table.Draw(c)
 	})
@@ -149,9 +151,9 @@ func (v *histogramView) Render(w, h int) string {
 		for _, n := range t.Histogram.Counts {
 			h.Counts = append(h.Counts, float64(n))
 		}
-		for i, by := range t.By {
+		for i, by := range t.Results() {
 			low, high := by.Ends()
-			h.Thresholds = append(h.Thresholds, ui.Threshold{Name: v.of.report.Calibrators[i], At: []float64{low, high}, Style: thresholdStyle(i)})
+			h.Thresholds = append(h.Thresholds, ui.Threshold{Name: v.of.report.Name(i), At: []float64{low, high}, Style: thresholdStyle(i)})
 		}
 		foot := 0
 		if r := t.Reach; r != nil && len(r.Outliers) > 0 && c.H > 7 {

@@ -8,26 +8,13 @@ import (
 	"github.com/trtui/trtui/core/graph/pass/match"
 )
 
-// clampOf returns the activation that a Quantize stands for by what it cuts off, if it does. Quantisers remove a Relu, or a Relu6, in
-// front of integers whose least one is 0: these cut off what it would. Of a range, only bounds that tell of an activation are kept: one
-// of exactly 0, and behind a least number of 0 one within half a step of 6. Any other is as far as the data of a calibration reached,
-// beyond which the network of real numbers goes on. Nor is anything kept that the layers before ensure, or of what the network is given:
-// no activation is there.
+// clampOf returns the activation that a Quantize stands for, if it does; see [Clamp].
 func clampOf(q *graph.Layer) (p elementwise.Program, ok bool) {
-	x := q.Inputs[0]
-	least, most := cuts(q.Attrs.(graph.QuantAttrs))
-	if !least && math.IsInf(most, 1) || isGiven(x) {
-		return p, false
-	}
-	reach := match.ReachOf(x)
-	least = least && !(reach.Least >= 0)
-	if reach.Most <= most {
-		most = math.Inf(1)
-	}
+	least, most := Clamp(q)
 	switch {
-	case least && math.IsInf(most, 1):
+	case least == 0 && math.IsInf(most, 1):
 		return elementwise.Unary(elementwise.Relu), true
-	case least:
+	case least == 0:
 		return elementwise.Unary(elementwise.Clamp, 0, float32(most)), true
 	case !math.IsInf(most, 1):
 		b := elementwise.NewBuilder(1)
@@ -35,6 +22,28 @@ func clampOf(q *graph.Layer) (p elementwise.Program, ok bool) {
 		return b.Program, true
 	}
 	return p, false
+}
+
+// Clamp returns the bounds of the activation that a Quantize stands for by what it cuts off; infinities where there is none. Quantisers
+// remove a Relu, or a Relu6, in front of integers whose least one is 0: these cut off what it would. Of a range, only bounds that tell
+// of an activation are kept: one of exactly 0, and behind a least number of 0 one within half a step of 6. Any other is as far as the
+// data of a calibration reached, beyond which the network of real numbers goes on. Nor is anything kept that the layers before ensure,
+// or of what the network is given: no activation is there.
+func Clamp(q *graph.Layer) (least, most float64) {
+	x := q.Inputs[0]
+	belowZero, most := cuts(q.Attrs.(graph.QuantAttrs))
+	if !belowZero && math.IsInf(most, 1) || isGiven(x) {
+		return math.Inf(-1), math.Inf(1)
+	}
+	least = math.Inf(-1)
+	reach := match.ReachOf(x)
+	if belowZero && !(reach.Least >= 0) {
+		least = 0
+	}
+	if reach.Most <= most {
+		most = math.Inf(1)
+	}
+	return least, most
 }
 
 // relu6 is the largest number that a Relu6 leaves.
