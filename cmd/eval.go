@@ -75,12 +75,15 @@ func evalCommand(t tables) *cobra.Command {
 			"token that the model holds most likely behind the text so far, not behind what it would have written itself.\n\n" +
 			"Of a detector, whose --labels are boxes, accuracy is COCO's mean average precision over overlaps of 0.5 to 0.95, and at 0.5.\n" +
 			"With --task detection and no boxes, those that FP32 is sure of stand for them. With --task outputs it is the cosine.\n\n" +
+			"With --per-layer, layers are compared on the first items alone, by --layer-items on more of them or all: each takes three\n" +
+			"inferences, layer by layer. Few do to rank layers; a layer that errs on some items alone shows on many.\n\n" +
 			"With --weights, the first row is FP32 with the weights of the model.\n\n" +
 			"A configuration of --config, too, is compared only with FP32, unless --precision or --calibrator list others.",
 		Example: examples("precisions and calibrators on labelled data", "trtui eval model.onnx --data test.npz --calib-data calib.npz",
 			"two calibrators of INT8", "trtui eval model.onnx --precision int8 --calibrator entropy,mse",
 			"a detector and the boxes of its images", "trtui eval yolo.onnx --data val2017/ --labels instances_val2017.json",
 			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer",
+			"the same on all items, not the first "+strconv.Itoa(stages.TapItems), "trtui eval model.engine --data test.npz --per-layer --layer-items all",
 			"a language model with weights of 4 bits", "trtui eval model.onnx --data text.txt --weights int4",
 			"a recurrent model on a sequence", "trtui eval vad.onnx --data chunks.npy --state state=stateN"),
 		Args: cobra.MaximumNArgs(1),
@@ -106,7 +109,7 @@ func evalCommand(t tables) *cobra.Command {
 	o.config.emulates = true
 	o.config.lookup("precision").Usage += "; fp8 and fp8-e5m2, floats of 8 bits, are emulated for their accuracy"
 	c.Flags().BoolVar(&perLayer, "per-layer", false, "own error and accumulated error of every layer, for the last configuration named; default: int8, "+config.DefaultCalibrator)
-	c.Flags().StringVar(&layerItems, "layer-items", "", "of the items that are evaluated the `NUMBER` on which --per-layer compares layers, or all; default: "+strconv.Itoa(stages.TapItems))
+	c.Flags().StringVar(&layerItems, "layer-items", "", "the first `NUMBER` of the items that are evaluated, on which --per-layer compares layers, or all; default: "+strconv.Itoa(stages.TapItems))
 	under(c, "Report", "per-layer", "layer-items")
 	return c
 }
