@@ -33,6 +33,7 @@ type benchFlags struct {
 	ablated        bool          // each rule off in turn
 	axes           string        // of --sweep
 	limit          time.Duration // of a sweep's latency
+	split          bool          // whether the sweep's range is served better by two profiles
 }
 
 func benchCommand(t tables) *cobra.Command {
@@ -50,7 +51,9 @@ func benchCommand(t tables) *cobra.Command {
 			"from the nearest level of memory that can have kept them.\n\n" +
 			"With --sweep one engine is measured at every combination of some extents, on random input: latency, throughput, and the\n" +
 			"memory that each shape needs. A model is built for the range; an engine is taken as it is. The axis contexts is how many\n" +
-			"contexts of the engine run at the same time, each on a share of the CPU's threads or a stream of the GPU's.",
+			"contexts of the engine run at the same time, each on a share of the CPU's threads or a stream of the GPU's. With --split engines\n" +
+			"whose tactics are timed elsewhere in the range are measured beside that of the range, in the same rounds, and where a part of\n" +
+			"it is faster with tactics of its own the flags that build two profiles are printed.",
 		Example: examples("latency of a model in INT8, calibrated on images", "trtui bench model.onnx --precision int8 --data images/",
 			"the time of every layer of an engine, for a script", "trtui bench model.engine --per-layer --format json",
 			"the same for a spreadsheet", "trtui bench model.engine --per-layer --format csv",
@@ -59,6 +62,7 @@ func benchCommand(t tables) *cobra.Command {
 			"what FP16 and INT8 win, layer by layer", "trtui bench model.onnx --precisions fp32,fp16,int8 --data images/",
 			"what each fusion is worth", "trtui bench model.onnx --ablate",
 			"which batch gives the most in 10 ms", "trtui bench model.onnx --sweep batch=1..64 --latency-limit 10ms",
+			"whether short and long texts are to have tactics of their own", "trtui bench model.onnx --sweep seq=1..512 --split",
 			"how many inferences at a time are worth it", "trtui bench model.onnx --sweep contexts=1..4"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -84,6 +88,9 @@ func benchCommand(t tables) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
+			if o.split {
+				return o.overSplit(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), c.Flags().Changed, p)
+			}
 			return o.sweep(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
 		},
 	}
@@ -99,7 +106,8 @@ func benchCommand(t tables) *cobra.Command {
 	under(c, "Measurement", "ablate", "per-layer", "precisions", "roofline", "iterations", "duration", "warm-up")
 	f.StringVar(&o.axes, "sweep", "", "`AXES` to vary, as in batch=1..64,seq=16..512:16: by doubling, or in steps; open axes by their names, batch for the first, contexts for inferences at a time")
 	f.DurationVar(&o.limit, "latency-limit", 0, "the longest median latency of the points that a sweep marks: the batch or number of contexts with the most items/s, of other axes the largest extents; 0: any")
-	under(c, "Sweep", "sweep", "latency-limit")
+	f.BoolVar(&o.split, "split", false, "tell whether the range of the axis that --sweep has is served better by two profiles, each with tactics of its own; an engine at a point is measured for 90 ms")
+	under(c, "Sweep", "sweep", "latency-limit", "split")
 	return c
 }
 
@@ -117,6 +125,10 @@ func (b *benchFlags) profiling(changed func(string) bool) (run.Profiling, error)
 		return p, usageError{fmt.Errorf("--latency-limit %s: want a time of 0 or more", b.limit)}
 	case b.axes == "" && b.limit > 0:
 		return p, usageError{errors.New("--latency-limit is for a sweep: give --sweep too")}
+	case b.axes == "" && b.split:
+		return p, usageError{errors.New("--split is of a range: give --sweep too")}
+	case b.split && b.limit > 0:
+		return p, usageError{errors.New("--split and --latency-limit: give one of the two")}
 	case b.axes != "" && b.perLayer:
 		return p, usageError{errors.New("--per-layer and --sweep: give one of the two")}
 	case b.roofline && (b.ablated || b.axes != "" || b.perLayer):

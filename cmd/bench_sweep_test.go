@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/views/pane/panetest"
 )
 
 func TestParseSweep(t *testing.T) {
@@ -136,6 +138,12 @@ func TestSweep(t *testing.T) {
 		{"--backend sim --sweep contexts=1..2", "computed for one inference at a time"},
 		{"--sweep contexts=1..65", "64 are the most"},
 		{"--sweep batch=1..2 --latency-limit -1s", "want a time of 0 or more"},
+		{"--split", "give --sweep too"},
+		{"--sweep batch=1..2 --split --latency-limit 1s", "give one of the two"},
+		{"--sweep contexts=1..2 --split", "leave contexts out"},
+		{"--sweep batch=2 --split", "give --sweep one, as in"},
+		{"--sweep batch=1..2 --split " + file, "the engine file keeps its tactics"},
+		{"--backend sim --sweep batch=1..2 --split", "measure on a device"},
 	} {
 		if _, err := call(t, benchCommand(tables{backends: testTable()}), strings.Fields(c.args)...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: it says %v, want %q", c.args, err, c.want)
@@ -174,6 +182,47 @@ func testContexts(t *testing.T, engine string, args []string) {
 	}
 	out, err := call(t, benchCommand(tables{backends: testTable()}), append(slices.Clone(args), "--sweep", "contexts=1..2")...)
 	if err != nil || !strings.Contains(out, "contexts run at the same time, each on its share of") || !strings.Contains(out, "best: contexts=") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestWriteSplit: what was measured is a table, and what follows from it has the flags that build it.
+func TestWriteSplit(t *testing.T) {
+	s := panetest.Split(config.Config{Precision: config.FP32})
+	var out strings.Builder
+	head := report.Head{Model: &report.ModelHead{}, Device: &report.Device{}, Config: &config.Config{}}
+	writeSplit(&out, head, s)
+	for _, want := range []string{
+		"serves length from 1 to 512 with tactics that are timed at 128", "at 128, ms", "64       1.280  +11.1 %", "timed at 512: the same tactics", "timed at 1: 3 steps have other",
+		"split at 33: length=1..32 and 33..512: -20.0 % at 1, noise ±2.4 %; measured anew", "a context of each takes 3.0 MiB more",
+		"--minShapes ids:2x33,mask:2x33 --optShapes ids:2x128,mask:2x128 --maxShapes ids:2x512,mask:2x512 --profile 1 --minShapes ids:2x1,mask:2x1",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it lacks %q:\n%s", want, out.String())
+		}
+	}
+	s.Found = nil
+	out.Reset()
+	writeSplit(&out, head, s)
+	if !strings.HasSuffix(out.String(), "one range is enough: no part of it is faster with tactics of its own, beyond noise\n") {
+		t.Error(out.String())
+	}
+	csv, err := exchange.SplitCSV(s)
+	if rows := strings.Split(string(csv), "\n"); err != nil || len(rows) != 12 || rows[0] != "length,median ms,tactics timed at,x,x low,x high,significant" {
+		t.Errorf("%v\n%s", err, csv)
+	}
+}
+
+// TestSplit measures the embedded model's batches.
+func TestSplit(t *testing.T) {
+	out, err := call(t, benchCommand(tables{backends: testTable()}), "--duration", "1ms", "--iterations", "1", "--warm-up", "0", "-q", "--format", "json", "--sweep", "batch=1..4", "--split")
+	var got struct {
+		Axis          string
+		Min, Opt, Max int
+		Values        []int
+		Elsewhere     []struct{ At, Differ int }
+	}
+	if err != nil || json.Unmarshal([]byte(out), &got) != nil || got.Axis != "batch" || got.Max != 4 || fmt.Sprint(got.Values) != "[1 2 4]" || len(got.Elsewhere) == 0 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

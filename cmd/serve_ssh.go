@@ -277,6 +277,7 @@ func (onlooker) Cancel()                {}
 func (onlooker) Retime(string)          {}
 func (onlooker) Beside([]config.Config) {}
 func (onlooker) Study(*report.Goal)     {}
+func (onlooker) Split(string)           {}
 func (onlooker) DropTimings(bool)       {}
 
 // homeFile is a file that is the person's alone.

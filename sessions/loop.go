@@ -57,7 +57,7 @@ func (w *worker) guarded(ctx context.Context, cfg config.Config, once todo) (err
 		switch {
 		case once.build:
 			err = w.work(ctx, cfg, once)
-		case once.study == nil && !once.layers && !once.ablate && len(once.beside) == 0 || once.calibrators:
+		case once.study == nil && !once.layers && !once.ablate && once.split == nil && len(once.beside) == 0 || once.calibrators:
 			err = w.calibrate(ctx, cfg)
 		}
 		if err == nil && once.layers {
@@ -65,6 +65,9 @@ func (w *worker) guarded(ctx context.Context, cfg config.Config, once todo) (err
 		}
 		if err == nil && once.ablate {
 			err = w.ablate(ctx, cfg)
+		}
+		if err == nil && once.split != nil {
+			err = w.split(ctx, cfg, once.split.axis)
 		}
 		if err == nil && len(once.beside) > 0 {
 			err = measureBeside(ctx, w, once.beside)

@@ -146,6 +146,15 @@ func (s *Session) Ask(parts report.Parts) {
 	}
 }
 
+// Split asks for the measurement of the range of an axis beside its parts, as [Runner.Split] does it: once, when what is being done is
+// over. Cancel stops it, and what was found stays.
+func (s *Session) Split(axis string) {
+	s.board.mu.Lock()
+	defer s.board.mu.Unlock()
+	s.wishes.todo.split, s.wishes.halted = &wishedSplit{axis}, false
+	s.wishes.awake()
+}
+
 // Study asks for the sensitivity of the configuration's layers, or with a goal for a search from the configuration on. It begins when
 // what is being done is over; Cancel stops it, and what was found stays.
 func (s *Session) Study(goal *report.Goal) {

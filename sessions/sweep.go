@@ -92,6 +92,20 @@ func withSymbols(n *graph.Network, names []string) (list []*graph.Tensor) {
 	return list
 }
 
+// Split measures whether two profiles serve the range of an axis better than one, as [report.Split] says, each engine as p says; of the
+// widest axis where none is named. values are the extents to measure at, nil for some along the axis. each, if not nil, is told what is
+// known as it comes.
+func (r *Runner) Split(ctx context.Context, cfg config.Config, axis string, values []int, p run.Profiling, each func(*report.Split)) (s *report.Split, err error) {
+	if each == nil {
+		each = func(*report.Split) {}
+	}
+	err = r.surviving(ctx, cfg, func() error {
+		s, err = r.stages.Sweeps.Split(ctx, cfg, axis, values, p, each)
+		return err
+	})
+	return s, err
+}
+
 // Sweep measures an engine at every combination of some extents, each as p says; the engine is built once. Where no profile of
 // the engine serves a combination the error is a [*run.OutOfRange].
 func (r *Runner) Sweep(ctx context.Context, cfg config.Config, sweep Sweep, p run.Profiling) (s *report.Sweep, err error) {

@@ -16,10 +16,14 @@ type todo struct {
 	study       *wishedStudy                // of the configuration, when it is built
 	layers      bool                        // the errors of the reference's layers
 	ablate      bool                        // what each rule is worth
+	split       *wishedSplit                // whether two profiles are better than one
 	beside      []config.Config             // to measure side by side
 	retime      string                      // the layer whose tactics to measure again
 	drop        func(build.CacheEntry) bool // the entries of the timing cache to forget
 }
+
+// wishedSplit asks for the measurement of a range beside its parts.
+type wishedSplit struct{ axis string }
 
 // wishedStudy asks for the sensitivity of layers, or with a goal for a search.
 type wishedStudy struct{ goal *report.Goal }

@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // serve tells which shapes the engine serves, before it is measured there: where that is known they can be changed.
@@ -38,4 +39,22 @@ func alongAxis(ctx context.Context, w *worker, cfg config.Config, l *run.Loaded)
 	}
 	w.board.publish(report.PartRuntime, func(snap *report.Snapshot) { snap.Runtime = r })
 	return true, nil
+}
+
+// split measures whether two profiles serve the range of an axis better than one, and shows what is known as it comes. Why nothing is is in
+// the log: what is built stays as it is.
+func (w *worker) split(ctx context.Context, cfg config.Config, axis string) error {
+	show := func(s *report.Split) {
+		w.board.publish(report.PartSplit, func(snap *report.Snapshot) { snap.Split = s })
+	}
+	s, err := (&Runner{w.stages}).Split(ctx, cfg, axis, nil, stages.SplitProfiling, show)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		w.board.logError(err)
+		return nil
+	}
+	show(s)
+	return nil
 }

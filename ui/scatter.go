@@ -12,9 +12,10 @@ import (
 
 // ScatterPoint is a point of a [Scatter].
 type ScatterPoint struct {
-	X, Y  float64
-	Front bool // joined with the others of the front, and filled
-	Style Style
+	X, Y   float64
+	Front  bool // joined with the others of the front, and filled
+	Beside bool // joined with others that are beside the front
+	Style  Style
 }
 
 // Scatter draws points over axes with labels, those of a front joined: accuracy over latency.
@@ -25,6 +26,7 @@ type Scatter struct {
 	YLabel func(float64) string
 	Click  func(i int) tea.Msg // what a click on a point is; nil: nothing
 	Line   *float64            // a value of y that is marked across; nil: none
+	Cut    *float64            // a value of x that is marked from top to bottom; nil: none
 	Most   float64             // the largest y that there can be; 0: any
 }
 
@@ -41,7 +43,7 @@ func widened(low, high, part float64) (float64, float64) {
 // those of the front are seen.
 func (s Scatter) Draw(c *Canvas) {
 	ch := Chart{XLabel: s.XLabel, YLabel: s.YLabel}
-	var front, all Line2D
+	var front, beside, all Line2D
 	for _, p := range s.Points {
 		all.X, all.Y = append(all.X, p.X), append(all.Y, p.Y)
 	}
@@ -78,15 +80,27 @@ func (s Scatter) Draw(c *Canvas) {
 		_, y := cell(x0, *s.Line)
 		c.Fill(Rect{gutter + 1, y, plot.W, 1}, c.Glyphs().Dot, Faint)
 	}
+	if s.Cut != nil && *s.Cut > x0 && *s.Cut < x1 {
+		x, _ := cell(*s.Cut, y0)
+		plot.Fill(Rect{x, 0, 1, plot.H}, c.Glyphs().Wall, Faint)
+	}
 	sorted := slices.SortedStableFunc(slices.Values(s.Points), func(a, b ScatterPoint) int { return cmp.Compare(a.X, b.X) })
 	for _, p := range sorted {
 		if p.Front && finite(p.X) && finite(p.Y) {
 			front.X, front.Y = append(front.X, p.X), append(front.Y, p.Y)
 		}
+		if p.Beside && finite(p.X) && finite(p.Y) {
+			beside.X, beside.Y = append(beside.X, p.X), append(beside.Y, p.Y)
+		}
 	}
 	grid := graph.NewBrailleGrid(plot.W, plot.H, x0, x1, y0, y1)
 	if len(front.X) > 1 {
 		front.dots(grid, y1)
+	}
+	if len(beside.X) > 1 {
+		beside.dots(grid, y1)
+	}
+	if max(len(front.X), len(beside.X)) > 1 {
 		drawDots(plot, grid, Faint, c.Glyphs().Dot)
 	}
 	for _, layer := range []func(i int) bool{

@@ -33,6 +33,8 @@ type Controller interface {
 	Retime(layer string)
 	// Study asks for the sensitivity of layers, or with a goal for a search for the precision of each.
 	Study(goal *report.Goal)
+	// Split asks for the range of an axis to be measured beside its parts; of the widest axis where none is named.
+	Split(axis string)
 	// Note adds a line to the log, where one is kept.
 	Note(text string)
 	// DropTimings asks for the timing cache to forget what it has of other devices and builds, or all that it has.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane/panetest"
@@ -36,7 +37,7 @@ func TestAlongAxis(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, &snap)
 	b.size(200, 60)
 	b.press("8", "tab", "tab")
-	b.wants("axis 2 of 2, any latency, items/s by median", "11.09 ms │", " length ", "10.24 ms")
+	b.wants("axis 2 of 2, any latency, items/s by median", "17.22 ms │", " length ", "10.24 ms")
 	b.lacks("512 largest", "1 best")
 	b.press("=", "=", "=", "=", "=", "=", "=", "=")
 	b.wants("at most 5.00 ms", "128 largest")
@@ -68,6 +69,39 @@ func TestAlongAxis(t *testing.T) {
 		b.publish(&now)
 		b.wants(c.want)
 	}
+}
+
+// TestSplitRange: a key has a range measured beside parts of it, the curve of the faster part is drawn beside that of the range, and another
+// key asks for the two profiles.
+func TestSplitRange(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	snap.Runtime = panetest.Served()
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.size(200, 60)
+	b.press("8", "tab", "tab", "p")
+	b.wants("not measured yet")
+	b.press("A")
+	if got := b.ctl.asked[len(b.ctl.asked)-1]; got != "split length" {
+		t.Errorf("A asks for %q", got)
+	}
+	with := snap
+	with.Split = panetest.Split(snap.Config)
+	b.publish(&with)
+	b.wants("split at 33: -20.0 % at 1, noise ±2.4 %, +3.0 MiB", "-20.0 %")
+	t.Run("wide", func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
+	b.press("p")
+	if c := b.last(); len(c.Profiles) != 1 || c.MinShapes["ids"][1] != 33 || c.Profiles[0].MaxShapes["ids"][1] != 32 {
+		t.Errorf("p asks for %+v", c)
+	}
+	b.press("s")
+	b.lacks("split at")
+	one := *with.Split
+	one.Found, one.Base.Precision = nil, config.FP32
+	other := with
+	other.Split = &one
+	b.press("s")
+	b.publish(&other)
+	b.wants("of fp32: one range is enough", "-20.0 %", "+11.1 %")
 }
 
 // TestServedUnmeasured: the shapes that an engine serves are there to be changed before anything is measured.

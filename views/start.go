@@ -109,7 +109,7 @@ func (w *workbench) screens() []*ui.Screen {
 		calibration.Screen(look, w, w.o.Timeline != nil),
 		accuracy.Screen(look, w, studying(w), w.o.hint),
 		tactics.Screen(look, w, w.o.Now),
-		runtime.Screen(look, w),
+		runtime.Screen(look, w, splitting(w)),
 		recordings.Screen(look, w.o.Timeline, recordings.Shelf{Folder: w.o.Recordings, Live: w.o.Live, Open: w.o.Open, Read: w.o.Read, Marked: w.comparison.Marked, Recordable: w.o.Recorder != nil}),
 		trials.Screen(look, w, tried, read, w.comparison.Marked, more),
 		comparison.Screen(look, &w.comparison),

@@ -31,6 +31,14 @@ func ablating(w *workbench) func() tea.Cmd {
 	}
 }
 
+// splitting returns what has it measured whether two profiles serve the range of an axis better than one.
+func splitting(w *workbench) func(axis string) tea.Cmd {
+	return func(axis string) tea.Cmd {
+		w.ctl.Split(axis)
+		return w.begin("the range of " + axis + " beside parts of it; esc stops and leaves what was measured")
+	}
+}
+
 // besides returns what has the configuration measured in every precision side by side.
 func besides(w *workbench) func() tea.Cmd {
 	return func() tea.Cmd {

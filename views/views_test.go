@@ -45,6 +45,8 @@ func (f *fake) Study(goal *report.Goal) {
 	f.asked = append(f.asked, fmt.Sprint("study ", goal != nil))
 }
 
+func (f *fake) Split(axis string) { f.asked = append(f.asked, "split "+axis) }
+
 func (f *fake) Ask(parts report.Parts) { f.asked = append(f.asked, fmt.Sprint("ask ", parts)) }
 
 func (f *fake) Beside(configs []config.Config) {

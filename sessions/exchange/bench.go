@@ -121,3 +121,14 @@ func SweepCSV(s *report.Sweep) ([]byte, error) {
 	}
 	return out.csv()
 }
+
+// SplitCSV writes a row for each extent at which an engine whose tactics are timed elsewhere was measured beside that of the range.
+func SplitCSV(s *report.Split) ([]byte, error) {
+	out := table{columns: []string{s.Axis, "median ms", "tactics timed at", "x", "x low", "x high", "significant"}}
+	for _, t := range s.Elsewhere {
+		for i, x := range t.Speeds {
+			out.rows = append(out.rows, []string{strconv.Itoa(s.Values[i]), millis(s.Medians[i]), strconv.Itoa(t.At), number(x.Ratio), number(x.Low), number(x.High), yes(x.Significant)})
+		}
+	}
+	return out.csv()
+}

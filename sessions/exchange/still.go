@@ -62,6 +62,9 @@ func (s *Still) Beside([]config.Config) {}
 // Study does nothing: there is no model.
 func (s *Still) Study(*report.Goal) {}
 
+// Split does nothing.
+func (s *Still) Split(string) {}
+
 // Retime does nothing: there is nothing to time.
 func (s *Still) Retime(string) {}
 

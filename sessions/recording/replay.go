@@ -253,5 +253,8 @@ func (finished) Beside([]config.Config) {}
 // Study does nothing.
 func (finished) Study(*report.Goal) {}
 
+// Split does nothing.
+func (finished) Split(string) {}
+
 // Note does nothing.
 func (finished) Note(string) {}

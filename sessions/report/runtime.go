@@ -39,7 +39,7 @@ type RuntimeAxis struct {
 	Places        []RuntimePlace // where it is an extent
 	Min, Opt, Max int
 	Batch         bool         `json:",omitempty"` // it is the batch, which a configuration has by itself
-	Curve         []SweepPoint `json:",omitempty"` // over it, the other axes at their best; none until it is measured, and where nothing is
+	Curve         []SweepPoint `json:",omitempty"` // over it and as far as other profiles go on, the other axes at their best; none until it is measured, and where nothing is
 }
 
 // Choose marks the points of the curve within a limit of the latency, where that is not 0, and the one to choose, as of a [Sweep] along

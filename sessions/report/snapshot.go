@@ -21,6 +21,7 @@ type Snapshot struct {
 	Sensitivity *Sensitivity `json:",omitempty"` // of the configuration that it names
 	Search      *Search      `json:",omitempty"` // from the configuration that it names
 	Ablation    *Ablation    `json:",omitempty"` // of the configuration that it names
+	Split       *Split       `json:",omitempty"` // of the configuration that it names
 	Columns     *Columns     `json:",omitempty"` // precisions side by side, of the configuration at hand when they were asked for
 	Device      Device       `output:"-"`        // the head has it
 	Stale       Parts        // reports that are of an older configuration, or not yet of this one as it will be
@@ -88,6 +89,7 @@ const (
 	PartScore // accuracy without that of layers
 	PartAblation
 	PartColumns
+	PartSplit
 )
 
 // Has reports whether p is in the set.
@@ -134,6 +136,7 @@ var kinds = []Kind{
 	kind(PartSearch, "search", func(s *Snapshot) **Search { return &s.Search }),
 	kind(PartAblation, "ablation", func(s *Snapshot) **Ablation { return &s.Ablation }),
 	kind(PartColumns, "columns", func(s *Snapshot) **Columns { return &s.Columns }),
+	kind(PartSplit, "split", func(s *Snapshot) **Split { return &s.Split }),
 }
 
 // Kinds returns the reports that a snapshot can have.
@@ -145,7 +148,7 @@ func Derived() (parts Parts) {
 	for _, k := range kinds {
 		parts |= k.Part
 	}
-	return parts &^ (PartModel | PartSensitivity | PartSearch | PartAblation | PartColumns)
+	return parts &^ (PartModel | PartSensitivity | PartSearch | PartAblation | PartColumns | PartSplit)
 }
 
 // Made returns the reports that a snapshot has, fitting its configuration or not.

@@ -60,16 +60,29 @@ func (s *sweeps) Curve(ctx context.Context, cfg config.Config, l *run.Loaded, kn
 		return nil, nil
 	}
 	opt := l.Plan.Extents().Opt
-	r, of := *known, &known.Axes[i]
+	r, of := *known, known.Axes[i]
 	r.Axes = slices.Clone(known.Axes)
 	at := func(v int) map[string]int {
 		env := maps.Clone(opt)
 		env[of.Symbol] = v
 		return env
 	}
-	values := extentsOf(of, func(v int) bool {
-		_, err := l.Plan.At(at(v))
-		return err == nil
+	plans := []*run.Plan{l.Plan}
+	for k := range cfg.Profiles { // the curve goes on where another profile does
+		p, err := s.tuning.Profile(ctx, cfg, k+1)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, p)
+		if x := p.Extents(); x.Min != nil {
+			of.Min, of.Max = min(of.Min, x.Min[of.Symbol]), max(of.Max, x.Max[of.Symbol])
+		}
+	}
+	values := extentsOf(&of, func(v int) bool {
+		return slices.ContainsFunc(plans, func(p *run.Plan) bool { _, err := p.At(at(v)); return err == nil })
+	})
+	values = slices.DeleteFunc(values, func(v int) bool {
+		return !slices.ContainsFunc(plans, func(p *run.Plan) bool { _, err := p.At(at(v)); return err == nil })
 	})
 	var envs []map[string]int
 	for _, v := range values {

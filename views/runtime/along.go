@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -110,23 +111,47 @@ func (x *alongAxis) mark(a *report.RuntimeAxis, row int) string {
 	return " largest"
 }
 
-// draw draws the latency over the extent, where there is room above the table, and returns what is left for that.
-func (x *alongAxis) draw(c *ui.Canvas, r *report.Runtime, table *ui.Table) *ui.Canvas {
+// draw draws the latency over the extent, and what beside adds to it, where there is room above the table, and returns what is left for that.
+func (x *alongAxis) draw(c *ui.Canvas, r *report.Runtime, table *ui.Table, beside func(*report.RuntimeAxis, *ui.Scatter)) *ui.Canvas {
 	const least = 7 // lines of a picture that tells something
 	h := min(c.H-table.Rows-1, 2*c.H/3)
 	if table.Rows < 2 || h < least {
 		return c
 	}
-	x.picture(x.axis(r), table.Row()).Draw(c.Sub(ui.Rect{X: 0, Y: 0, W: c.W, H: h}))
+	a := x.axis(r)
+	s := x.picture(a, table.Row())
+	beside(a, &s)
+	s.Draw(c.Sub(ui.Rect{X: 0, Y: 0, W: c.W, H: h}))
 	return c.Sub(ui.Rect{X: 0, Y: h, W: c.W, H: c.H - h})
+}
+
+// scale is logarithmic where the ends of a range are so far apart that its lower half would be a corner of the picture.
+type scale bool
+
+func scaleOf(a *report.RuntimeAxis) scale { return scale(a.Max >= 16*max(1, a.Min)) }
+
+func (s scale) of(v float64) float64 {
+	if s {
+		return math.Log2(max(v, 1))
+	}
+	return v
+}
+
+func (s scale) back(v float64) float64 {
+	if s {
+		return math.Exp2(v)
+	}
+	return v
 }
 
 // picture is the latency over the extent.
 func (x *alongAxis) picture(a *report.RuntimeAxis, row int) ui.Scatter {
 	best := x.best(a)
-	s := ui.Scatter{Cursor: row, Click: func(i int) tea.Msg { return pointAt(i) }, XLabel: func(v float64) string { return fmt.Sprintf("%.0f", v) }, YLabel: words.Duration}
+	scale := scaleOf(a)
+	s := ui.Scatter{Cursor: row, Click: func(i int) tea.Msg { return pointAt(i) },
+		XLabel: func(v float64) string { return fmt.Sprintf("%.0f", scale.back(v)) }, YLabel: func(v float64) string { return words.Duration(scale.back(v)) }}
 	if x.limit > 0 {
-		limit := float64(x.limit)
+		limit := scale.of(float64(x.limit))
 		s.Line = &limit
 	}
 	for i, p := range a.Curve {
@@ -137,7 +162,7 @@ func (x *alongAxis) picture(a *report.RuntimeAxis, row int) ui.Scatter {
 		case x.limit > 0 && p.Latency.Median > x.limit:
 			style = ui.Bad
 		}
-		s.Points = append(s.Points, ui.ScatterPoint{X: float64(p.Values[0]), Y: float64(p.Latency.Median), Front: true, Style: style})
+		s.Points = append(s.Points, ui.ScatterPoint{X: scale.of(float64(p.Values[0])), Y: scale.of(float64(p.Latency.Median)), Front: true, Style: style})
 	}
 	return s
 }

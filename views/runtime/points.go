@@ -19,8 +19,9 @@ import (
 type pointsView struct {
 	in    pane.Input
 	over  over
-	limit int       // index into limits, of contexts
-	along alongAxis // of a curve
+	limit int        // index into limits, of contexts
+	along alongAxis  // of a curve
+	split *splitting // of a curve
 	table ui.Table
 }
 
@@ -155,6 +156,8 @@ func (v *pointsView) Note() (string, ui.Style) {
 			return note, ui.Warn
 		}
 		return v.in.Note(v.limitText() + ", items/s by wall time")
+	case v.over == overAxis && v.split.of(v.along.axis(r)) != nil:
+		return v.split.note(v.split.of(v.along.axis(r)))
 	case v.over == overAxis:
 		return v.in.Note(v.along.place(r) + v.limitText() + ", items/s by median, " + inputShapes(v.points()[row].Shapes))
 	default:
@@ -203,7 +206,9 @@ func (v *pointsView) Keys() []ui.Key {
 	case overAxis:
 		return append(v.table.Keys(),
 			ui.K("s", "next axis", "along the next of the axes that have a range"),
-			ui.K("=", "latency limit", "latency limit: mark the best batch, or the largest extent, within another latency"))
+			ui.K("=", "latency limit", "latency limit: mark the best batch, or the largest extent, within another latency"),
+			pane.When(v.split.desk, pane.NeedsRun, ui.K("A", "one or two", "measure whether two profiles serve the axis better than one: engines whose tactics are timed elsewhere in its range, beside the engine")),
+			pane.When(v.split.desk, pane.NeedsModel, ui.K("p", "two profiles", "serve the axis with the two profiles that were found")))
 	}
 	return append(v.table.Keys(), ui.K("=", "latency limit", "latency limit: mark the best number of contexts within another latency: any, or so many times that of one"))
 }
@@ -216,6 +221,10 @@ func (v *pointsView) Update(msg tea.Msg) tea.Cmd {
 		return nil
 	case v.over == overAxis && pane.IsKey(msg, "="):
 		return v.along.nextLimit(r)
+	case v.over == overAxis && pane.IsKey(msg, "A"):
+		return v.split.measure(v.along.axis(r))
+	case v.over == overAxis && pane.IsKey(msg, "p"):
+		return v.split.take(v.along.axis(r))
 	case v.over == overAxis && pane.IsKey(msg, "s"):
 		cmd := v.along.nextAxis(r)
 		v.fit()
@@ -229,6 +238,9 @@ func (v *pointsView) Update(msg tea.Msg) tea.Cmd {
 		v.table.Update(msg)
 		return nil
 	}
+	if v.split != nil {
+		v.split.snap = v.in.Snap
+	}
 	v.fit()
 	return nil
 }
@@ -241,6 +253,7 @@ func (v *pointsView) fit() {
 	}
 	if a := v.along.axis(v.in.Snap.Runtime); v.over == overAxis && a != nil {
 		v.table.Columns[0].Title = a.Symbol
+		v.table.Columns = v.split.columns(v.table.Columns, a, func(r int) *report.SweepPoint { return &v.points()[r] })
 	}
 	if v.table.Rows != rows {
 		v.table.Rows = rows
@@ -256,7 +269,7 @@ func (v *pointsView) Render(w, h int) string {
 		}
 		v.table.Empty = v.nothing(c)
 		if v.over == overAxis {
-			c = v.along.draw(c, v.in.Snap.Runtime, &v.table)
+			c = v.along.draw(c, v.in.Snap.Runtime, &v.table, v.split.draw)
 		}
 		v.table.Draw(c)
 	})

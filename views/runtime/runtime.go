@@ -56,7 +56,11 @@ func (v *profileView) Note() (string, ui.Style) {
 	if r == nil {
 		return "", ui.Muted
 	}
-	return v.in.Note("a context holds " + ui.Bytes(int64(r.ArenaBytes+r.IOBytes)))
+	text := "a context holds " + ui.Bytes(int64(r.ArenaBytes+r.IOBytes))
+	if n := len(v.in.Snap.Config.Profiles); n > 0 {
+		text = fmt.Sprintf("the first of %d profiles, ", n+1) + text
+	}
+	return v.in.Note(text)
 }
 
 func (v *profileView) Keys() []ui.Key {
@@ -103,7 +107,7 @@ func (v *profileView) Update(msg tea.Msg) tea.Cmd {
 	case pane.IsKey(msg, "("):
 		return v.change(func(a *report.RuntimeAxis) int { return a.Min / 2 }, most)
 	case pane.IsKey(msg, "x"):
-		return v.desk.Change(func(c *config.Config) { c.MinShapes, c.MaxShapes = nil, nil })
+		return v.desk.Change(func(c *config.Config) { c.MinShapes, c.MaxShapes, c.Profiles = nil, nil, nil })
 	}
 	if !v.in.Take(msg) {
 		v.table.Update(msg)

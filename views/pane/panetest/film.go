@@ -98,6 +98,27 @@ func Repeated(t *testing.T) *report.Snapshot {
 	return &snap
 }
 
+// Split is what was measured of the lengths of Served, with two profiles that serve them better.
+func Split(of config.Config) *report.Split {
+	s := &report.Split{Base: of, Axis: "length", Min: 1, Opt: 128, Max: 512, Elsewhere: []report.TunedAt{{At: 1, Differ: 3}, {At: 512}}}
+	f := &report.FoundSplit{Profiles: [2]report.SplitProfile{{Min: 33, Opt: 128, Max: 512}, {Min: 1, Opt: 1, Max: 32}}, OtherTactics: 3, RepackedBytes: 1 << 20, MemoryBytes: 3 << 20, Config: of.Clone()}
+	for n := 1; n <= 512; n *= 2 {
+		median := time.Duration(2*n) * 10 * time.Microsecond
+		speed := report.NewSpeed(0.9, 0.88, 0.92, true)
+		if n <= 32 {
+			speed = report.NewSpeed(1.25, 1.22, 1.28, true)
+			f.Values, f.Speeds, f.Medians = append(f.Values, n), append(f.Speeds, speed), append(f.Medians, median*4/5)
+		}
+		s.Values, s.Medians = append(s.Values, n), append(s.Medians, median)
+		s.Elsewhere[0].Speeds = append(s.Elsewhere[0].Speeds, speed)
+	}
+	at := func(length int) map[string][]int { return map[string][]int{"ids": {2, length}, "mask": {2, length}} }
+	f.Config.Shapes, f.Config.MinShapes, f.Config.MaxShapes = at(128), at(33), at(512)
+	f.Config.Profiles = []config.Profile{{Shapes: at(1), MinShapes: at(1), MaxShapes: at(32)}}
+	s.Found = f
+	return s
+}
+
 // Served is what an engine does that serves batches and lengths of text.
 func Served() *report.Runtime {
 	shape := func(batch, length int) map[string][]int {
