@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -39,7 +40,27 @@ type RuntimeAxis struct {
 	Places        []RuntimePlace // where it is an extent
 	Min, Opt, Max int
 	Batch         bool         `json:",omitempty"` // it is the batch, which a configuration has by itself
+	Limit         *ExtentLimit `json:",omitempty"` // what the model itself allows; nil: nothing was found that it does not
 	Curve         []SweepPoint `json:",omitempty"` // over it and as far as other profiles go on, the other axes at their best; none until it is measured, and where nothing is
+}
+
+// ExtentLimit is how far an extent can go in a model, the others at their best.
+type ExtentLimit struct {
+	Least, Most int    // the same where the best one alone is possible, as where a Reshape is to constants
+	Why         string // the layer that another one does not fit
+}
+
+// Clip brings the ends of a range within the limit; why says what keeps them there, and is empty where nothing does.
+func (a *RuntimeAxis) Clip(low, high int) (least, most int, why string) {
+	l := a.Limit
+	if l == nil || low >= l.Least && high <= l.Most {
+		return low, high, ""
+	}
+	low, high = min(max(low, l.Least), a.Opt), max(min(high, l.Most), a.Opt)
+	if l.Least == l.Most {
+		return low, high, fmt.Sprintf("%s can be %d alone: %s", a.Symbol, a.Opt, l.Why)
+	}
+	return low, high, fmt.Sprintf("%s can be %d to %d: %s", a.Symbol, l.Least, l.Most, l.Why)
 }
 
 // Choose marks the points of the curve within a limit of the latency, where that is not 0, and the one to choose, as of a [Sweep] along

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -21,7 +22,11 @@ const curvePoints = 12
 func (s *sweeps) Served(p *run.Plan, best report.Latency) *report.Runtime {
 	at := summed(p, best)
 	at.Shapes, at.HeldBytes = p.Network.ShapesAt(p.Env()), p.Memory.Peak+p.Memory.IO
-	return &report.Runtime{Axes: runtimeAxes(p), Points: []report.SweepPoint{at}, MadeUp: s.madeUp(), ArenaBytes: p.Memory.Peak, IOBytes: p.Memory.IO}
+	axes := runtimeAxes(p)
+	for i := range axes {
+		axes[i].Limit = s.limit(p, &axes[i])
+	}
+	return &report.Runtime{Axes: axes, Points: []report.SweepPoint{at}, MadeUp: s.madeUp(), ArenaBytes: p.Memory.Peak, IOBytes: p.Memory.IO}
 }
 
 // Runtime describes what an engine does over the shapes that it serves. best is what is known of the best shapes; the others are
@@ -132,6 +137,54 @@ func runtimeAxes(p *run.Plan) (list []report.RuntimeAxis) {
 	}
 	return list
 }
+
+// limit returns what the model allows of an axis: whether any other extent is possible, and where the next one up or down is, how far it
+// goes in that direction. Models that take multiples of their strides alone have no limit that could be found so.
+func (s *sweeps) limit(p *run.Plan, a *report.RuntimeAxis) *report.ExtentLimit {
+	if s.model.Stripped || s.model.Refused != nil {
+		return nil
+	}
+	env, why := p.Env(), ""
+	fits := func(v int) bool {
+		env[a.Symbol] = v
+		err := s.model.Network.CheckShapes(env)
+		if err != nil {
+			why = err.Error()
+		}
+		return err == nil
+	}
+	if a.Opt < 1 || !fits(a.Opt) {
+		return nil
+	}
+	alone := true
+	for _, v := range []int{1, 2, 3, 4, a.Opt / 2, a.Opt - 1, a.Opt + 1, a.Opt + a.Opt/2, 2 * a.Opt, 3 * a.Opt, 4 * a.Opt} {
+		if v >= 1 && v != a.Opt && fits(v) {
+			alone = false
+			break
+		}
+	}
+	if alone {
+		return &report.ExtentLimit{Least: a.Opt, Most: a.Opt, Why: why}
+	}
+	l := &report.ExtentLimit{Least: 1, Most: config.MaxExtent}
+	if !fits(1) && fits(a.Opt-1) {
+		l.Least = a.Opt - sort.Search(a.Opt-1, func(down int) bool { return !fits(a.Opt - down - 1) })
+		fits(l.Least - 1)
+		l.Why = why
+	}
+	if far := min(a.Opt<<probedDoublings, config.MaxExtent); !fits(far) && fits(a.Opt+1) {
+		l.Most = a.Opt + sort.Search(far-a.Opt, func(up int) bool { return !fits(a.Opt + up + 1) })
+		fits(l.Most + 1)
+		l.Why = why
+	}
+	if l.Why == "" {
+		return nil
+	}
+	return l
+}
+
+// probedDoublings is how many times as large as the best an extent is asked for, as a power of two, to find its limit.
+const probedDoublings = 7
 
 // extentsOf returns extents along an axis of which the network allows the ends and perhaps not all between: by doubling where the ends are
 // far apart, else in the steps by which most are possible, of the powers of two and what the ends have in common.

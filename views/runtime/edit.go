@@ -43,7 +43,12 @@ func edit(r *report.Runtime, d pane.Desk) tea.Cmd {
 			if err != nil { // Check took it
 				return pane.Say(ui.Bad, err.Error())
 			}
-			return serve(r, axes, d)
+			narrowed := narrow(axes)
+			asked := serve(r, axes, d)
+			if narrowed == "" {
+				return asked
+			}
+			return tea.Sequence(asked, pane.Say(ui.Warn, narrowed))
 		},
 	})
 }
@@ -131,6 +136,22 @@ func parseRanges(text string, r *report.Runtime) ([]report.RuntimeAxis, error) {
 		}
 	}
 	return axes, together(axes, r.MadeUp)
+}
+
+// narrow brings ranges within what the model allows, and says what keeps them there. Where its best extent is another than the one at which
+// that was found out nothing is known.
+func narrow(axes []report.RuntimeAxis) string {
+	var list []string
+	for i := range axes {
+		a, why := &axes[i], ""
+		if l := a.Limit; l == nil || a.Opt < l.Least || a.Opt > l.Most {
+			continue
+		}
+		if a.Min, a.Max, why = a.Clip(a.Min, a.Max); why != "" {
+			list = append(list, why)
+		}
+	}
+	return strings.Join(list, "; ")
 }
 
 // together returns an error where axes that count the items of data are to differ.

@@ -78,8 +78,11 @@ func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
 		return nil
 	}
 	a := r.Axes[row]
-	low, high := max(1, min(from(&a), a.Opt)), min(max(to(&a), a.Opt), config.MaxExtent)
+	low, high, why := a.Clip(max(1, min(from(&a), a.Opt)), min(max(to(&a), a.Opt), config.MaxExtent))
 	if low == a.Min && high == a.Max {
+		if why != "" {
+			return pane.Say(ui.Plain, why)
+		}
 		return pane.Say(ui.Plain, fmt.Sprintf("%s is from %d to %d, with %d at best between them", a.Symbol, a.Min, a.Max, a.Opt))
 	}
 	end := func(of func(*report.RuntimeAxis) int, changed int) map[string][]int {
@@ -91,7 +94,11 @@ func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
 		})
 	}
 	ends := [2]map[string][]int{end(least, low), end(most, high)}
-	return v.desk.Change(func(c *config.Config) { c.MinShapes, c.MaxShapes = ends[0], ends[1] })
+	changed := v.desk.Change(func(c *config.Config) { c.MinShapes, c.MaxShapes = ends[0], ends[1] })
+	if why != "" {
+		return tea.Sequence(changed, pane.Say(ui.Warn, why))
+	}
+	return changed
 }
 
 func (v *profileView) Update(msg tea.Msg) tea.Cmd {
