@@ -14,6 +14,8 @@ import onnx.numpy_helper as nh
 import onnx.version_converter
 from onnx import TensorProto, helper
 
+import packages
+
 
 def to_logits(m):
     """Cuts off the softmax or sigmoid that a network ends in, and what only passes it on."""
@@ -81,10 +83,6 @@ def renewed(m):
     m.ir_version = max(m.ir_version, 8)
     old = next(o.version for o in m.opset_import if o.domain == "") < 13
     return onnx.version_converter.convert_version(m, 17) if old else m
-
-
-def same(m):
-    return m
 
 
 # Items: float32 arrays with one item along the first axis, and their labels, or None.
@@ -177,38 +175,39 @@ def magika(data, odd):
     return np.stack(rows[odd::2]), np.array(labels[odd::2])
 
 
-# name: model, what makes it a float network, items to measure, items to calibrate. Photographs are too few to be divided.
-def pair(f, test, calibration=None):
-    return lambda data: f(data, *test), lambda data: f(data, *(test if calibration is None else calibration))
+# name: model, items to measure, items to calibrate, each a function of DATA. Photographs are too few to be divided.
+def entry(file, f, test, calibration=None, make=lambda m: m):
+    return (lambda data: make(onnx.load(os.path.join(data, "models", file))), lambda data: f(data, *test),
+            lambda data: f(data, *(test if calibration is None else calibration)))
 
 
-MODELS = {
-    "digits": (None, same, *pair(digits, ("test",), ("calibration",))),
-    "resnet8": ("cifar10-resnet8/resnet8_fp32.onnx", same, *pair(cifar, (500, 1000), (0, 300))),
-    "mnist-cntk": ("mnist-cntk/mnist.onnx", same, *pair(mnist, ("t10k", 0, 1000, 1, 0, 1), ("train1000", 0, 300, 1, 0, 1))),
-    "mnist-burn": ("mnist-burn/mnist.onnx", same, *pair(mnist, ("t10k", 0, 500, 1 / 255, 0.1307, 0.3081), ("train1000", 0, 300, 1 / 255, 0.1307, 0.3081))),
-    "kws": ("kws-dscnn/kws_fp32_dequantised.onnx", same, *pair(kws, (100, 300), (0, 100))),
-    "mobilenet_v1": ("mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_fp32.onnx", same, *pair(imagenet, (128, 1 / 128, 1, 1, 1))),
-    "mobilenet_v2": ("mobilenet_v2_1.0_224_int8/mobilenet_v2_int8_qdq.onnx", dequantised, *pair(imagenet, (224, 1 / 127.5, 127 / 127.5, 1, 1))),
-    "squeezenet": ("squeezenet-fp16/squeezenet_fp16.onnx", to_f32, *pair(imagenet, (224, 1, (104, 117, 123), 1, 0, True))),
-    "super_resolution": ("super_resolution/super_resolution.onnx", same, *pair(lambda data: (photographs(data, 224, "L")[0] / np.float32(255), None), ())),
-    "ppocr_cls": ("ppocr-det-cls/ch_ppocr_mobile_v2.0_cls_infer.onnx", same, *pair(text, (48, 192, 0), (48, 192, 1))),
-    "ppocr_det": ("ppocr-det-cls/ch_PP-OCRv4_det_infer.onnx", same, *pair(text, (192, 320, 0), (192, 320, 1))),
-    "magika": ("magika-v3_3/model.onnx", same, *pair(magika, (0,), (1,))),
+KNOWN = {
+    "digits": entry(os.path.abspath(os.path.join(os.path.dirname(__file__), "../../testdata/digits.onnx")), digits, ("test",), ("calibration",)),
+    "resnet8": entry("cifar10-resnet8/resnet8_fp32.onnx", cifar, (500, 1000), (0, 300)),
+    "mnist-cntk": entry("mnist-cntk/mnist.onnx", mnist, ("t10k", 0, 1000, 1, 0, 1), ("train1000", 0, 300, 1, 0, 1)),
+    "mnist-burn": entry("mnist-burn/mnist.onnx", mnist, ("t10k", 0, 500, 1 / 255, 0.1307, 0.3081), ("train1000", 0, 300, 1 / 255, 0.1307, 0.3081)),
+    "kws": entry("kws-dscnn/kws_fp32_dequantised.onnx", kws, (100, 300), (0, 100)),
+    "mobilenet_v1": entry("mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_fp32.onnx", imagenet, (128, 1 / 128, 1, 1, 1)),
+    "mobilenet_v2": entry("mobilenet_v2_1.0_224_int8/mobilenet_v2_int8_qdq.onnx", imagenet, (224, 1 / 127.5, 127 / 127.5, 1, 1), make=dequantised),
+    "squeezenet": entry("squeezenet-fp16/squeezenet_fp16.onnx", imagenet, (224, 1, (104, 117, 123), 1, 0, True), make=to_f32),
+    "super_resolution": entry("super_resolution/super_resolution.onnx", lambda data: (photographs(data, 224, "L")[0] / np.float32(255), None), ()),
+    "ppocr_cls": entry("ppocr-det-cls/ch_ppocr_mobile_v2.0_cls_infer.onnx", text, (48, 192, 0), (48, 192, 1)),
+    "ppocr_det": entry("ppocr-det-cls/ch_PP-OCRv4_det_infer.onnx", text, (192, 320, 0), (192, 320, 1)),
+    "magika": entry("magika-v3_3/model.onnx", magika, (0,), (1,)),
 }
+MODELS = KNOWN | packages.MODELS
 
 
 class Prepared:
     """A model in a folder: model.onnx of batch 1, and the arrays data.npy, labels.npy (or none) and calibration.npy."""
 
     def __init__(self, name, data, folder):
-        file, make, test, calibration = MODELS[name]
+        make, test, calibration = MODELS[name]
         self.name, self.path = name, os.path.join(folder, name)
         os.makedirs(self.path, exist_ok=True)
         self.items, self.labels = test(data)
         self.calibration, _ = calibration(data)
-        source = os.path.join(data, "models", file) if file else os.path.join(os.path.dirname(__file__), "../../testdata/digits.onnx")
-        m = to_logits(renewed(make(onnx.load(source))))
+        m = to_logits(renewed(make(data)))
         (x,) = m.graph.input
         for d, n in zip(x.type.tensor_type.shape.dim, (1, *self.items.shape[1:])):
             d.dim_value = n

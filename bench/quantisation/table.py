@@ -1,6 +1,6 @@
 """What 8 bits cost: SQNR of the logits in dB against FP32, and top-1, of trained models by ways to quantise them.
 
-    python bench/quantisation/table.py DATA [--trtui PROGRAM] [--models NAME,...] [--peers [--ours] | --tuned SECONDS] [--out FILE] [CONFIGURATION...]
+    python bench/quantisation/table.py DATA [--trtui PROGRAM] [--models NAME,...] [--peers [--ours] [--fast] | --tuned SECONDS] [--out FILE] [CONFIGURATION...]
 
 A configuration is flags of `trtui eval`, such as "--calibrator mse --activations symmetric"; without any, those by which the
 default was chosen are compared. --peers compares the default with ONNX Runtime's and NNCF's quantisers instead: every way of
@@ -21,6 +21,7 @@ import time
 import numpy as np
 
 import models
+import packages
 
 CONFIGURATIONS = [f"--calibrator {c} --activations {a} --bias-correction {b}"
                   for a, b in (("symmetric", "off"), ("asymmetric", "off"), ("asymmetric", "fast"), ("asymmetric", "exact"))
@@ -125,7 +126,7 @@ def beside(args, prepared):
         known = rows.get(p.name) if args.ours else None
         for tool, ways in tools.items():
             row[tool] = known[tool] if known else []
-            for name, make in [] if known else ways():
+            for name, make in [] if known else [w for w in ways() if not (args.fast and "accurate" in w[0])]:
                 out = p.file("out.onnx")
                 try:
                     with contextlib.redirect_stdout(open(os.devnull, "w")):
@@ -134,6 +135,7 @@ def beside(args, prepared):
                 except Exception as e:
                     v = {"error": f"{type(e).__name__}: {e}".splitlines()[0][:200]}
                 row[tool].append({"way": name, **v})
+                write(args.out, {"versions": versions, "models": rows | {p.name: row}})
         rows[p.name] = row
         of = lambda tool: [w["sqnr_db"] for w in row[tool] if "sqnr_db" in w]
         cells = [row["trtui"]["sqnr_db"], *(e["sqnr_db"] for e in row["exported"].values()),
@@ -165,13 +167,15 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("data")
     p.add_argument("--trtui", default="trtui")
-    p.add_argument("--models", default=",".join(models.MODELS))
+    p.add_argument("--models", default="known", help="names, or known: those by which the default was chosen; unseen: those that came later")
     p.add_argument("--peers", action="store_true")
     p.add_argument("--ours", action="store_true", help="with --peers: measure trtui alone where the file has the others")
+    p.add_argument("--fast", action="store_true", help="with --peers: without NNCF's accurate bias correction, which takes minutes to hours a model")
     p.add_argument("--tuned", type=float, help="compare with ranges chosen by tune-precision in so many seconds a model")
     p.add_argument("--out", help="a JSON file for what was measured")
     p.add_argument("configurations", nargs="*")
     args, more = p.parse_known_args()
+    args.models = {"known": ",".join(models.KNOWN), "unseen": ",".join(packages.MODELS)}.get(args.models, args.models)
     args.configurations = [c for c in args.configurations + more if c != "--"]
     with tempfile.TemporaryDirectory() as work:
         prepared = [models.Prepared(n, args.data, work) for n in args.models.split(",")]
