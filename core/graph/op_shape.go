@@ -217,8 +217,12 @@ func sequenceLength(t [3]*Tensor) (symbolic.Dim, error) {
 		f[i] = list[0]
 	}
 	if t[0].Type.IsInteger() {
-		if delta, ok := t[2].Ints(); ok && delta[0] > 0 && t[0].Value != nil && t[1].Value != nil {
-			return t[1].Value[0].Sub(t[0].Value[0]).AtLeast0().AddN(delta[0] - 1).DivN(delta[0]), nil
+		if delta, ok := t[2].Ints(); ok && delta[0] != 0 && t[0].Value != nil && t[1].Value != nil {
+			n, by := t[1].Value[0].Sub(t[0].Value[0]), delta[0]
+			if by < 0 {
+				n, by = n.MulN(-1), -by
+			}
+			return n.AtLeast0().AddN(by - 1).DivN(by), nil
 		}
 	}
 	n, err := symbolic.Do("sub", true, f[1], f[0])
@@ -238,8 +242,8 @@ func sequenceLength(t [3]*Tensor) (symbolic.Dim, error) {
 		v = max(0, v)
 		return symbolic.Const(int(v)), nil
 	}
-	if v, ok := f[2].Const(); !ok || v <= 0 {
-		return symbolic.Dim{}, fmt.Errorf("a sequence of symbolic length must have a constant, positive delta")
+	if v, ok := f[2].Const(); !ok || v == 0 {
+		return symbolic.Dim{}, fmt.Errorf("a sequence of symbolic length must have a constant delta other than 0")
 	}
 	return n.Trunc().AtLeast0(), nil
 }
