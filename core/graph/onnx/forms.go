@@ -23,6 +23,11 @@ func (im *importer) form(n *node) *graph.Composite {
 			}
 		}
 	}
+	if n.opType == "NonZero" && len(n.inputs) == 1 {
+		if t, _ := im.value(n.inputs[0]); isFilled(t) {
+			return filledPlaces
+		}
+	}
 	if n.opType == "Dropout" && im.trains(n) {
 		return graph.TrainingDropout
 	}
@@ -132,4 +137,25 @@ var openSplit = &graph.Composite{Onnx: "Split", Import: func(d *graph.Definition
 		begin = end
 	}
 	return parts, nil
+}}
+
+// isFilled reports whether t is a list of open length that is filled with one value, which is not 0.
+func isFilled(t *graph.Tensor) bool {
+	if t == nil || t.Producer == nil || t.Producer.Op != graph.ConstantOfShape || len(t.Dims) != 1 {
+		return false
+	}
+	_, fixed := t.Dims[0].IsConst()
+	a := t.Producer.Attrs.(graph.FillAttrs)
+	return !fixed && a.Value != nil && numeric.Value{Type: a.Type, Data: a.Value}.Float64s()[0] != 0
+}
+
+// filledPlaces is the NonZero of what is filled, by which PyTorch's exporter counts from 0 on: how many places there are does not depend
+// on elements.
+var filledPlaces = &graph.Composite{Onnx: "NonZero", Import: func(d *graph.Definition, n *graph.Node) ([]*graph.Tensor, error) {
+	number := func(name string, v int64) *graph.Tensor {
+		return d.Constant(n.Name+"/"+name, numeric.Values(numeric.I64, []int64{v}))
+	}
+	zero := number("start", 0)
+	places := d.Sequence(zero, d.SizeOf(n.Input(0)), number("delta", 1))
+	return []*graph.Tensor{d.Unsqueeze(places, 0)}, nil
 }}

@@ -91,4 +91,10 @@ case("parts of open sizes", image + [
     node("Concat", ["p", "rest"], ["y"], axis=-1)],
     {"three": ints(3), "rows": ints(0, -1), "like": ints(0, 3, -1), "two": floats(2)}, some)
 
+case("places by what is not zero", [
+    node("Shape", ["x"], ["shape"], start=2), node("ReduceProd", ["shape"], ["size"], keepdims=1),
+    node("ConstantOfShape", ["size"], ["ones"], value=numpy_helper.from_array(ints(1))), node("NonZero", ["ones"], ["row"]),
+    node("Squeeze", ["row", "first"], ["places"]), node("Reshape", ["x", "rows"], ["flat"]), node("Gather", ["flat", "places"], ["y"], axis=1)],
+    {"first": ints(0), "rows": ints(0, -1)}, some)
+
 print("[" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "]")
