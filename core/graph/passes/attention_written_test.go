@@ -106,6 +106,24 @@ func (n *net) sunk(sinks *graph.Tensor, values int) *graph.Tensor {
 	return n.add("PV", graph.MatMul, nil, p, v)
 }
 
+// lowerTriangle is 1 where a key is not behind its query, and 0 elsewhere.
+func lowerTriangle() numeric.Value {
+	v := numeric.NewValue(numeric.F32, 1, 1, queries, queries)
+	for i := range v.F32() {
+		if i%queries <= i/queries {
+			v.F32()[i] = 1
+		}
+	}
+	return v
+}
+
+// blended is an attention whose scores are multiplied by m before rest is added or subtracted.
+func (n *net) blended(m, rest *graph.Tensor, op elementwise.Op) *graph.Tensor {
+	q, k, v := n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries), n.input("v", 2, 4, queries, headSize)
+	s := n.binary("Kept", elementwise.Mul, n.add("QK", graph.MatMul, nil, q, k), m)
+	return n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.binary("Masked", op, s, rest)), v)
+}
+
 func TestAttentionAsWritten(t *testing.T) {
 	of := func(w written) func(n *net) *graph.Network {
 		return func(n *net) *graph.Network { return n.output(n.attention(w)) }
@@ -155,6 +173,40 @@ func TestAttentionAsWritten(t *testing.T) {
 		{"weights-are-used", func(n *net) *graph.Network {
 			y := n.attention(written{heads: 2, kvHeads: 2})
 			return n.output(y, n.elt("Exp", elementwise.Exp, nil, n.Layer("Softmax").Outputs[0]))
+		}},
+		{"mask-is-multiplied-and-added", func(n *net) *graph.Network {
+			tri := n.AddConst("triangle", lowerTriangle())
+			rest := n.binary("Rest", elementwise.Mul, n.binary("Others", elementwise.Sub, n.scalar(1), tri), n.scalar(-1e4))
+			return n.output(n.blended(tri, rest, elementwise.Add))
+		}},
+		{"mask-is-multiplied-and-added-folded", func(n *net) *graph.Network {
+			rest := lowerTriangle()
+			for i, x := range rest.F32() {
+				rest.F32()[i] = (1 - x) * 1e4
+			}
+			return n.output(n.blended(n.AddConst("triangle", lowerTriangle()), n.AddConst("rest", rest), elementwise.Sub))
+		}},
+		{"padding-is-multiplied-and-added", func(n *net) *graph.Network {
+			m := n.add("Real", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.binary("Seen", elementwise.Greater, n.input("tokens", 2, 1, 1, queries), n.scalar(0)))
+			rest := n.binary("Rest", elementwise.Mul, n.binary("Others", elementwise.Sub, n.scalar(1), m), n.scalar(3e38))
+			return n.output(n.blended(m, rest, elementwise.Sub))
+		}},
+		{"mask-is-added-by-itself", func(n *net) *graph.Network { // 5 where scores stay
+			tri := n.AddConst("triangle", lowerTriangle())
+			return n.output(n.blended(tri, n.binary("Rest", elementwise.Sub, n.scalar(5), tri), elementwise.Sub))
+		}},
+		{"scores-are-multiplied", func(n *net) *graph.Network {
+			return n.output(n.blended(n.input("gate", 2, 1, queries, queries), n.input("mask", 2, 1, 1, queries), elementwise.Add))
+		}},
+		{"scores-are-moved", func(n *net) *graph.Network {
+			q, k, v := n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries), n.input("v", 2, 4, queries-1, headSize)
+			s := n.cut("Window", n.add("QK", graph.MatMul, nil, q, k), 1, queries, 1)
+			return n.output(n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, s), v))
+		}},
+		{"weights-are-moved", func(n *net) *graph.Network {
+			q, k, v := n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries), n.input("v", 2, 4, queries-1, headSize)
+			p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.add("QK", graph.MatMul, nil, q, k))
+			return n.output(n.add("PV", graph.MatMul, nil, n.cut("Window", p, 1, queries, 1), v))
 		}},
 		{"heads-with-batch", func(n *net) *graph.Network {
 			s := n.add("QK", graph.MatMul, nil, n.input("q", 4, 5, 3), n.transpose("K", n.input("k", 4, 5, 3), 0, 2, 1))

@@ -23,13 +23,13 @@ import (
 //	o = MatMul(p, v)
 //	y = Reshape(Transpose(o) perm=[0 2 1 3], [B, S, H*D])
 //
-// The factor may be before the product, on one operand or both, the mask added or selected by, heads cut and joined by any moves,
-// and keys and values repeated for groups of heads. Operands that no moves lead to from a projection are read as they are. A mask
-// that is exactly the causal one becomes the attribute, of one that hides what is behind And more, the rest is the mask.
+// The factor may be before the product, on one operand or both, the mask added, selected by or both multiplied by and added, heads cut
+// and joined by any moves, and keys and values repeated for groups of heads. Operands that no moves lead to from a projection are read as
+// they are. A mask that is exactly the causal one becomes the attribute, of one that hides what is behind And more, the rest is the mask.
 var Attention = pass.Pass{
 	Name:  "recognise-attention",
 	Doc:   "recognise attention that is written as several layers",
-	Rules: []string{"attention", "attention-heads", "attention-mask", "norm-heads", "gather-in-order"},
+	Rules: []string{"attention", "attention-heads", "attention-mask", "norm-heads", "gather-in-order", "scatter-in-order"},
 	Run: func(r *pass.Rewrite) {
 		r.Each(func(l *graph.Layer) bool {
 			switch {
@@ -38,7 +38,15 @@ var Attention = pass.Pass{
 			case l.Op == graph.Attention:
 				return normHeads(r, l.Inputs[graph.AttentionQ]) || normHeads(r, l.Inputs[graph.AttentionK]) || cutsHeads(r, l) || seesByPlace(r, l)
 			}
-			return (l.Op == graph.GatherND || l.Op == graph.Gather) && gathersInOrder(r, l) || l.Op == graph.Softmax && recogniseAttention(r, l)
+			switch l.Op {
+			case graph.Softmax:
+				return recogniseAttention(r, l)
+			case graph.Gather, graph.GatherND:
+				return gathersInOrder(r, l)
+			case graph.ScatterND:
+				return scattersInOrder(r, l)
+			}
+			return false
 		})
 	},
 }
@@ -49,6 +57,7 @@ type attention struct {
 	scores, product *graph.Layer
 	softmax         *graph.Layer
 	inner           []*graph.Layer // between them, with them
+	steps           int            // that were gone in search of the scores
 	scale, softcap  float64
 	factors         []*graph.Layer // that multiply or divide the scores by one number a row
 	squashed        bool           // a tanh has been met
@@ -58,6 +67,9 @@ type attention struct {
 	fault           string       // what keeps the scores from being those of an attention
 	draft           draft
 }
+
+// maxSteps bounds the search for the scores, which branches: what is added to them may be made of scores, too.
+const maxSteps = 8 * maxWalk
 
 func recogniseAttention(r *pass.Rewrite, l *graph.Layer) bool {
 	a := &attention{r: r, softmax: l, scale: 1, inner: []*graph.Layer{l}}
@@ -119,7 +131,7 @@ func (a *attention) take(l *graph.Layer) {
 // before returns the product whose result t is, scaled and masked, and notes by what.
 func (a *attention) before(t *graph.Tensor) *graph.Layer {
 	l := t.Producer
-	if l == nil || len(l.Outputs) != 1 || len(a.inner) > maxWalk {
+	if a.steps++; l == nil || len(l.Outputs) != 1 || a.steps > maxSteps {
 		return nil
 	}
 	x := l.Inputs[0]
@@ -136,7 +148,12 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 		return a.through(l, x, func() { a.reshaped = l })
 	}
 	if l.Op == graph.Concat {
-		return a.joined(l)
+		if found := a.joined(l); found != nil {
+			return found
+		}
+	}
+	if movesScores(l) {
+		return a.moved(l)
 	}
 	if x, highest := shifted(l); x != nil {
 		return a.through(l, x, func() { a.take(highest) })
@@ -160,13 +177,22 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 		if args[0] == x && eachRow(args[1]) && symbolic.Equal(x.Dims, t.Dims) && args[1].Type == x.Type {
 			return a.through(l, x, func() { a.multiplyRows(l) })
 		}
+		return a.multipliedBy(l, args)
 	case elementwise.Add:
+		for i := range 2 {
+			if found := a.blended(l, args[i], args[1-i], 1); found != nil {
+				return found
+			}
+		}
 		for i := range 2 {
 			if found := a.masked(l, args[i], mask{t: args[1-i]}, 1); found != nil {
 				return found
 			}
 		}
 	case elementwise.Sub:
+		if found := a.blended(l, args[0], args[1], -1); found != nil {
+			return found
+		}
 		return a.masked(l, args[0], mask{t: args[1]}, -1)
 	case elementwise.Select:
 		for i := range 2 {
@@ -282,7 +308,9 @@ func (a *attention) after(t *graph.Tensor) *graph.Layer {
 			}
 		}
 		if next == nil {
-			return nil
+			if next = a.movedAway(t); next == nil {
+				return nil
+			}
 		}
 		a.take(next)
 		if next.Op == graph.MatMul {

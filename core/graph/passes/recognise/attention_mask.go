@@ -142,8 +142,13 @@ func (a *attention) plain(c *pass.Candidate, m mask) (t *graph.Tensor, selects, 
 	switch {
 	case !m.selects:
 		return m.t, false, true
-	case m.t.Type != numeric.Bool:
+	case m.t.Type != numeric.Bool && !isZeroOrOne(m.t):
 		return nil, false, c.Miss(pass.WrongType, "the mask %s is %s", m.t, m.t.Type)
+	}
+	if m.t = a.truth(m.t); m.t == nil {
+		return nil, false, false
+	}
+	switch {
 	case math.IsInf(m.fill, -1), m.fill <= hidden && m.leavesSome():
 		if !m.negated {
 			return m.t, true, true
@@ -361,7 +366,8 @@ func meets(d, scores symbolic.Dim) bool {
 // is that which is not expected.
 func (m mask) stays(v numeric.Value, i int, expected bool) bool {
 	if m.selects {
-		return (v.Data[i] != 0) != m.negated
+		size := v.Type.Size()
+		return slices.ContainsFunc(v.Data[i*size:(i+1)*size], func(b byte) bool { return b != 0 }) != m.negated
 	}
 	switch x := v.Floats()[i]; {
 	case x == 0:
