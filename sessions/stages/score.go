@@ -59,6 +59,9 @@ func (sc *score) checkLabels(out map[string]numeric.Value) error {
 	if sc.task.Kind == report.TaskDetection || sc.task.Kind == report.TaskOutputs {
 		return nil
 	}
+	if _, ok := out[sc.output]; ok && sc.whyUnclassed(0, out) != "" {
+		return nil
+	}
 	each := 0
 	if v, ok := out[sc.output]; ok {
 		each = v.Len() / sc.batch
@@ -90,10 +93,8 @@ func (sc *score) add(b int, ref, got map[string]numeric.Value) error {
 	if sc.output == "" {
 		return nil
 	}
-	if sc.unclassed == "" && len(sc.data.Labels(b*sc.batch)) == 0 {
-		if sc.unclassed = unclassed(sc.output, got[sc.output].Dims, sc.batch); sc.unclassed == "" && sc.task.Kind == "" {
-			sc.unclassed = places(sc.output, got, sc.batch)
-		}
+	if sc.unclassed == "" {
+		sc.unclassed = sc.whyUnclassed(b*sc.batch, got)
 	}
 	r, g := ref[sc.output].Floats(), got[sc.output].Floats()
 	each := len(g) / sc.batch
@@ -109,7 +110,7 @@ func (sc *score) add(b int, ref, got map[string]numeric.Value) error {
 		for row := range rows {
 			from, to := k*each+row*(each/rows), k*each+(row+1)*(each/rows)
 			class := -1
-			if row < len(labels) {
+			if row < len(labels) && sc.unclassed == "" {
 				class = labels[row]
 			}
 			if sc.together && class < 0 { // what fills the last one up
@@ -122,6 +123,23 @@ func (sc *score) add(b int, ref, got map[string]numeric.Value) error {
 		}
 	}
 	return nil
+}
+
+// whyUnclassed says why the outputs of an item have no row of scores of classes, whatever labels the data have; "" where they may have
+// one, as where each of several labels is of a row, or a person says that the task is classes and there is a label.
+func (sc *score) whyUnclassed(item int, outputs map[string]numeric.Value) string {
+	labels := len(sc.data.Labels(item))
+	if labels > 1 || labels > 0 && sc.task.Kind == report.TaskClasses {
+		return ""
+	}
+	why := unclassed(sc.output, outputs[sc.output].Dims, sc.batch)
+	if why == "" && sc.task.Kind == "" {
+		why = places(sc.output, outputs, sc.batch)
+	}
+	if why != "" && labels > 0 {
+		why += "; the labels of the data are not counted"
+	}
+	return why
 }
 
 // addWhole counts the items of a batch whose outputs are no rows of classes.

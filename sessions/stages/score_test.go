@@ -157,8 +157,8 @@ func TestUnclassed(t *testing.T) {
 	}
 }
 
-// TestPlaces: a row of as many values as another output has rows is no row of classes, as of YuNet, unless a person says that it is
-// or there are labels; features beside scores change nothing.
+// TestPlaces: a row of as many values as another output has rows is no row of classes, as of YuNet, unless a person says that it is,
+// and be there labels, which say nothing of boxes; features beside scores change nothing.
 func TestPlaces(t *testing.T) {
 	type out struct {
 		name string
@@ -173,7 +173,11 @@ func TestPlaces(t *testing.T) {
 	}{
 		{yunet, Task{}, nil, report.TaskOutputs},
 		{yunet, Task{Kind: report.TaskClasses}, nil, report.TaskClasses},
-		{yunet, Task{}, []int{3}, report.TaskClasses},
+		{yunet, Task{}, []int{3}, report.TaskOutputs},
+		{yunet, Task{}, []int{7000}, report.TaskOutputs},
+		{yunet, Task{Kind: report.TaskClasses}, []int{3}, report.TaskClasses},
+		{[]out{{"output0", []int{1, 84, 8400}}}, Task{}, []int{3}, report.TaskOutputs},
+		{[]out{{"logits", []int{1, 1000}}, {"features", []int{1, 1280}}}, Task{}, []int{3}, report.TaskClasses},
 		{[]out{{"scores", []int{1, 100}}, {"boxes", []int{1, 100, 4}}}, Task{}, nil, report.TaskOutputs},
 		{[]out{{"pooled", []int{1, 768}}, {"hidden", []int{1, 128, 768}}}, Task{}, nil, report.TaskOutputs},
 		{[]out{{"logits", []int{1, 1000}}, {"features", []int{1, 1280}}}, Task{}, nil, report.TaskClasses},
@@ -185,6 +189,9 @@ func TestPlaces(t *testing.T) {
 			values[o.name] = numeric.NewValue(numeric.F32, o.dims...)
 		}
 		s := newScore(n, unlabelled{c.labels}, 1, c.task)
+		if err := s.checkLabels(values); err != nil {
+			t.Errorf("%v, labels %v: %v", c.outputs, c.labels, err)
+		}
 		if err := s.add(0, values, values); err != nil {
 			t.Fatal(err)
 		}
