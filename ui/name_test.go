@@ -87,12 +87,12 @@ func TestNamesTogether(t *testing.T) {
 		w     int
 		want  []string
 	}{
-		{camera, 27, []string{"…s0/r000/b/convolution", "…s0/r001/b/convolution", "…s0/r000/b/activation", "…s0/r001/b/activation", "…s0/r000/b/residual_add", "…s0/r001/b/residual_add", "input_image"}},
+		{camera, 27, []string{"res000/branch/convolution", "res001/branch/convolution", "res000/branch/activation", "res001/branch/activation", "res000/branch/residual_add", "res001/branch/residual_add", "input_image"}},
 		{append([]string{"Reformat excite/pool/GlobalAveragePool to linear", "Reformat block1/pool/GlobalAveragePool to linear"}, resnet...), 36,
 			append([]string{"Ref e/p/GlobalAveragePool to linear", "Ref b1/p/GlobalAveragePool to linear"}, resnet...)},
 		{resnet, 30, resnet},
 		{resnet, 23, []string{"/conv1/Conv +1", "/layer4.0/conv2/Conv", "/layer4.1/conv1/Conv +1"}},
-		{resnet, 18, []string{"/con1/Conv +1", "/lay4.0/con2/Conv", "…l4.1/con1/Conv +1"}},
+		{resnet, 18, []string{"/conv1/Conv +1", "/lay4.0/conv2/Conv", "…l4.1/con1/Conv +1"}},
 		{[]string{"/block2/second/norm/Normalization", "/block2/shortcut/norm/Normalization", "/block3/Add", "/block3/Relu"}, 22, []string{"/b2/second…", "/b2/shortcut…", "/block3/Add", "/block3/Relu"}},
 		{[]string{"/encoder/layer.1/Add + /encoder/layer.1/MatMul", "/encoder/layer.2/Add + /encoder/layer.2/MatMul"}, 28, []string{"layer.1/Add + layer.1/MatMul", "layer.2/Add + layer.2/MatMul"}},
 		{[]string{"alike_alike_alike_one_of_all_of_these", "alike_alike_alike_two_of_all_of_these", "something else", "another"}, 9, []string{"…one…", "…two…", "some…else", "another"}},
@@ -134,5 +134,17 @@ func BenchmarkNames(b *testing.B) {
 	}
 	for b.Loop() {
 		NewNames(all).Short(all[0], 30, '…')
+	}
+}
+
+// TestWordsAmongPaths: names that are no paths leave to those that are what these have in common.
+func TestWordsAmongPaths(t *testing.T) {
+	names := []string{"workspace", "/model/decoder/layers.20/self_attn_with_rotary_embedding/q_proj/MatMul", "/model/decoder/layers.21/feed_forward_network/up_proj/MatMul",
+		"/model/decoder/layers.21/self_attn_with_rotary_embedding/q_proj/MatMul"}
+	n := NewNames(names)
+	for i, want := range []string{"workspace", "layers.20/self_attn_with_rotary_embedding/q_proj/MatMul", "layers.21/feed_forward_network/up_proj/MatMul"} {
+		if got := n.Short(names[i], 57, '…'); got != want {
+			t.Errorf("%s is %s, want %s", names[i], got, want)
+		}
 	}
 }

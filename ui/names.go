@@ -13,7 +13,7 @@ import (
 type Names struct {
 	all        []string                  // without those that words stand around
 	within     map[string]*Names         // those, by the words: the paths alone
-	head, tail string                    // what all begin with, and more than half of them end in
+	head, tail string                    // what all paths begin with, and more than half of the names end in
 	short      map[int]map[string]string // by width
 	w          int                       // at hand
 	mark       rune
@@ -38,7 +38,10 @@ func NewNames(all []string) *Names {
 	head, tail := "", ""
 	paths := slices.Concat(append(slices.Collect(maps.Values(within)), plain)...)
 	if paths = slices.Compact(slices.Sorted(slices.Values(paths))); len(paths) > 1 { // what is said of one name alone tells nothing apart
-		head, tail = commonHead(paths), commonTail(paths)
+		tail = commonTail(paths)
+	}
+	if paths = slices.DeleteFunc(paths, isWord); len(paths) > 1 { // words among paths, such as the names of inputs, have no part in it
+		head = commonHead(paths)
 	}
 	n := namesOf(plain, head, tail)
 	for words, paths := range within {
@@ -72,9 +75,10 @@ func (n *Names) Short(name string, w int, mark rune) string {
 
 // The steps in which names are shortened: each does what those before do, and more.
 const (
-	whole = iota
-	bare  // without what others have, too
-	once  // without parts that the next one repeats
+	whole   = iota
+	bare    // without what others have, too
+	once    // without parts that the next one repeats
+	leading // three letters of the parts but the last two
 	threeLetters
 	headless
 	oneLetter
@@ -135,12 +139,15 @@ func (n *Names) step(name string, step int) string {
 		if step >= once {
 			parts = withoutRepeats(parts)
 		}
-		if step >= threeLetters {
-			letters := 3
+		if step >= leading {
+			letters, kept := 3, 1
+			if step == leading {
+				kept = 2
+			}
 			if step >= oneLetter {
 				letters = 1
 			}
-			for k := range len(parts) - 1 {
+			for k := range max(len(parts)-kept, 0) {
 				parts[k] = abbreviate(parts[k], letters)
 			}
 		}
@@ -231,6 +238,9 @@ func sharedBytes(a, b string) int {
 	}
 	return n
 }
+
+// isWord reports whether a name is no path.
+func isWord(name string) bool { return !strings.Contains(name, separatorOf(name)) }
 
 // commonHead returns what all names begin with, up to the end of a part.
 func commonHead(all []string) string {
