@@ -266,7 +266,7 @@ func (v *tensorsView) columns() {
 			}
 			return math.NaN()
 		}
-		columns = append(columns, ui.Column{Title: report.OwnName, Width: ui.Width(report.OwnName), Align: ui.AlignRight, Down: !m.higher,
+		columns = append(columns, ui.Column{Title: report.OwnName, Width: ui.Width(report.OwnName) + 1, Align: ui.AlignRight, Down: !m.higher,
 			Cell:  func(r int) ui.Cell { return v.cell(m, at(r), len(v.report.Calibrators)) },
 			Order: func(a, b int) int { return cmp.Compare(value(a), value(b)) }})
 	}
