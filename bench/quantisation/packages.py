@@ -201,7 +201,7 @@ def captchas(calibration, count, height, width):
 
 
 def captcha_text(data, calibration):
-    x = np.stack([np.asarray(i.convert("L")) for i in captchas(calibration, 40, 64, 160)])
+    x = np.stack([np.asarray(i.convert("L")) for i in captchas(calibration, 64, 64, 160)])
     return (x[:, None].astype(np.float32) / 255 - np.float32(0.5)) / np.float32(0.5), None
 
 

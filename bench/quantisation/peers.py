@@ -33,7 +33,7 @@ def onnxruntime_ways():
             quant_pre_process(p.model, ready, skip_symbolic_shape=True)
         except Exception:  # it optimises what it can; the quantiser takes the model as it is, too
             ready = p.model
-        more = {"CalibMaxIntermediateOutputs": 32} if options["calibrate_method"] == CalibrationMethod.MinMax else {}
+        more = {"CalibMaxIntermediateOutputs": 32 if len(p.calibration) % 32 else 31} if options["calibrate_method"] == CalibrationMethod.MinMax else {}
         quantize_static(ready, out, Reader(p), quant_format=QuantFormat.QDQ, weight_type=QuantType.QInt8, extra_options=more, **options)
 
     for method in (CalibrationMethod.MinMax, CalibrationMethod.Entropy, CalibrationMethod.Percentile):
