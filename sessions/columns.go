@@ -25,5 +25,5 @@ func Columns(ctx context.Context, r *Runner, configs []config.Config, p run.Prof
 		}
 		times[i] = compared[i].Timings
 	}
-	return diff.Across(columns, times), nil
+	return diff.Across(columns, times, false), nil
 }

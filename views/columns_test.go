@@ -138,5 +138,50 @@ func TestNoColumns(t *testing.T) {
 	b, _ = newReplayBench(t, ui.Options{NoColor: true})
 	b.size(100, 30)
 	b.press("3", "b")
-	b.wants("none were recorded side by side", "m and M mark two")
+	b.wants("one precision alone was recorded", "m and M mark two")
+}
+
+// tried is a film with what came of its configurations.
+type tried struct{ *panetest.Film }
+
+func (l tried) Tried() (list []report.RecordedConfig) {
+	for _, p := range []config.Precision{config.FP32, config.INT8} {
+		c := report.RecordedConfig{Config: config.Config{Precision: p}, Settled: true, Median: new(time.Duration)}
+		*c.Median = 3 * time.Millisecond
+		if p == config.INT8 {
+			c.Config.Calibrator, *c.Median = "mse", time.Millisecond
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// TestRecordedColumns sets precisions side by side in a replay, of the states that were recorded of them one after the other.
+func TestRecordedColumns(t *testing.T) {
+	l := tried{&panetest.Film{Timeline: panetest.Timeline{At: 23}, Snap: panetest.Fixture(t)}}
+	b := &bench{t: t, ctl: &fake{snap: l.State()}, now: l.Moment(0).Time}
+	read := func(path, state string) (*report.Snapshot, error) {
+		snap, timings := *l.Snap, *l.Snap.Timings
+		snap.Config = config.Config{Precision: config.INT8, Calibrator: "mse"}
+		if state == "12" {
+			snap.Config = config.Config{Precision: config.FP32}
+			timings.EndToEnd.Median *= 3
+		} else if state != "24" {
+			return nil, fmt.Errorf("state %s of %s", state, path)
+		}
+		snap.Timings = &timings
+		return &snap, nil
+	}
+	var err error
+	b.app, err = NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l, Read: read, Now: b.clock, After: b.after})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.size(120, 40)
+	b.publish(l.State())
+	b.press("3", "b")
+	b.wants("recorded one after the other", "fp32", "int8/mse", "end to end")
+	l.Seek(11)
+	b.publish(l.State())
+	b.wants("recorded one after the other", "int8/mse")
 }

@@ -104,7 +104,7 @@ func (w *workbench) screens() []*ui.Screen {
 	return []*ui.Screen{
 		overview.Screen(look, w, tried, read, w.comparison.Marked, more),
 		graph.Screen(look, w, ablating(w)),
-		timings.Screen(look, w, tried.BesideOthers, besides(w)),
+		timings.Screen(look, w, tried.BesideOthers, besides(w), recordedBesides(w, read)),
 		memory.Screen(look),
 		calibration.Screen(look, w, w.o.Timeline != nil),
 		accuracy.Screen(look, w, studying(w), w.o.hint),

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/views/pane"
+	"github.com/trtui/trtui/views/timings"
 	"github.com/trtui/trtui/views/trials"
 )
 
@@ -51,6 +52,38 @@ func besides(w *workbench) func() tea.Cmd {
 			configs = append(configs, c)
 		}
 		return sideBySide(w)(configs, 0)
+	}
+}
+
+// recordedBesides returns what reads for [timings.ColumnsMsg] of a recording of each precision the configuration that has most in common
+// with the one that is shown; nil in a session.
+func recordedBesides(w *workbench, read trials.Reader) func() tea.Cmd {
+	if w.o.Timeline == nil {
+		return nil
+	}
+	return func() tea.Cmd {
+		var configs []config.Config
+		own := pane.OwnRanges(w.snap)
+		for _, p := range pane.Precisions {
+			best, most := config.Config{}, -1
+			for _, c := range recordedConfigs(w.o.Timeline) {
+				n := alike(c, w.config.want)
+				if c.SameEngine(w.config.want, own) {
+					n++
+				}
+				if c.Precision == p && n > most {
+					best, most = c, n
+				}
+			}
+			if most >= 0 {
+				configs = append(configs, best)
+			}
+		}
+		columns := w.tried.Columns(configs, own, read)
+		return func() tea.Msg {
+			c, err := columns()
+			return timings.ColumnsMsg{Columns: c, Err: err}
+		}
 	}
 }
 

@@ -1,15 +1,17 @@
 package diff
 
 import (
+	"math"
 	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 )
 
 // Across sets the layers of several measurements side by side: a row has the least sets of all of them that compute the same source
-// layers, as [Align] does of two. The columns have their names and configurations already.
-func Across(columns []report.Column, times []*report.Timings) *report.Columns {
-	c := &report.Columns{Columns: columns}
+// layers, as [Align] does of two. The columns have their names and configurations already. apart says that they are not of the same
+// rounds.
+func Across(columns []report.Column, times []*report.Timings, apart bool) *report.Columns {
+	c := &report.Columns{Columns: columns, Apart: apart}
 	var all []Step
 	var owner []int // the column of a step
 	var layers []*report.LayerTiming
@@ -65,7 +67,8 @@ func acrossRow(g Group, owner []int, layers []*report.LayerTiming, columns int) 
 }
 
 // markFastest names the column in which each row takes least, where its rounds and those of the next can be told apart: the chance of
-// each is held, among all rows, to the rate of false discoveries that two measurements are held to. Estimates do not vary.
+// each is held, among all rows, to the rate of false discoveries that two measurements are held to. Rounds of different occasions
+// scatter as those of one engine do from run to run, too. Estimates do not vary.
 func markFastest(c *report.Columns, rounds [][][]time.Duration) {
 	tables := uTables{}
 	var p []float64
@@ -76,6 +79,9 @@ func markFastest(c *report.Columns, rounds [][][]time.Duration) {
 			continue
 		}
 		chance, ok := tables.mannWhitney(rounds[r][first], rounds[r][second])
+		if fast, slow := c.Rows[r].Cells[first].Median, c.Rows[r].Cells[second].Median; c.Apart && fast > 0 {
+			chance = max(chance, student(math.Log(float64(slow)/float64(fast))/presumed, leastNear))
+		}
 		if c.Estimated {
 			chance, ok = 0, c.Rows[r].Cells[first].Median < c.Rows[r].Cells[second].Median
 		}

@@ -12,6 +12,7 @@ type Columns struct {
 	Columns   []Column
 	Rows      []ColumnRow // in the order of the first column's layers, each before those that only later ones have
 	Estimated bool
+	Apart     bool `json:",omitempty"`            // the layers were not measured in the same rounds: what changed on the machine meanwhile is in them
 	Live      bool `json:",omitempty" output:"-"` // a first impression: more is being measured
 }
 

@@ -20,7 +20,11 @@ type columnsView struct {
 	in    pane.Input
 	table ui.Table
 	shown *report.Columns // that the columns were made for
-	most  time.Duration   // the longest time of a cell
+
+	recorded *report.Columns // of a replay, which were read of its states; nil: none
+	reading  bool
+	err      error         // of reading them
+	most     time.Duration // the longest time of a cell
 }
 
 func newColumnsView(look *ui.Look) *columnsView {
@@ -47,17 +51,42 @@ func (v *columnsView) Note() (string, ui.Style) {
 	if c.Estimated {
 		return "estimated, " + text, ui.Warn
 	}
+	if c.Apart {
+		return "recorded one after the other, " + text, ui.Muted
+	}
 	return text, ui.Muted
 }
 
 func (v *columnsView) Keys() []ui.Key { return v.table.Keys() }
 
+// ColumnsMsg brings the columns that were read of a recording's states; nil where there are none.
+type ColumnsMsg struct {
+	Columns *report.Columns
+	Err     error
+}
+
+// lacking reports whether a replay has states to read for what is shown, and notes that they are being read.
+func (v *columnsView) lacking() bool {
+	s := v.in.Snap
+	if s.Replay == "" || v.reading || v.shown != nil && v.shown.Of(s.Config, pane.OwnRanges(s)) {
+		return false
+	}
+	v.reading = true
+	return true
+}
+
 func (v *columnsView) Update(msg tea.Msg) tea.Cmd {
-	if !v.in.Take(msg) {
+	if read, ok := msg.(ColumnsMsg); ok {
+		v.reading, v.recorded, v.err = false, read.Columns, read.Err
+	} else if !v.in.Take(msg) {
 		v.table.Update(msg)
 		return nil
 	}
-	if c := v.in.Snap.Columns; c != v.shown {
+	c := v.in.Snap.Columns
+	if c == nil && v.in.Snap.Replay != "" {
+		c = v.recorded
+	}
+	if c != v.shown {
 		was, _ := v.Layer()
 		v.shown, v.table.Rows, v.most = c, 0, 0
 		if c != nil {
@@ -176,8 +205,12 @@ func (v *columnsView) ToLayer(l pane.LayerRef) bool {
 // nothing says why no columns are shown, and what helps.
 func (v *columnsView) nothing(c *ui.Canvas) string {
 	switch b := v.in.Snap.Busy; {
+	case v.reading:
+		return "reading what was recorded"
+	case v.err != nil:
+		return v.err.Error()
 	case v.in.Snap.Replay != "":
-		return c.Keys("none were recorded side by side; of the configurations on the page Tried {m} and {M} mark two, and {d} compares them layer by layer")
+		return c.Keys("one precision alone was recorded; of the configurations on the page Tried {m} and {M} mark two, and {d} compares them layer by layer")
 	case b != nil:
 		return b.String()
 	case v.in.Snap.Viewed() != "":

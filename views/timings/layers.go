@@ -13,6 +13,7 @@ type layersPane struct {
 	times   *timingsView
 	columns *columnsView
 	measure func() tea.Cmd // has them measured in every precision
+	read    func() tea.Cmd // has them read of a replay's states, for a [ColumnsMsg]; nil in a session
 	other   bool
 }
 
@@ -47,12 +48,18 @@ func (v *layersPane) Update(msg tea.Msg) tea.Cmd {
 	switch {
 	case pane.IsKey(msg, "b"):
 		v.turn()
+		if v.other && v.read != nil && v.columns.lacking() {
+			return v.read()
+		}
 		return nil
 	case pane.IsKey(msg, "A"):
 		if !v.other {
 			v.turn()
 		}
 		return v.measure()
+	}
+	if read, ok := msg.(ColumnsMsg); ok {
+		return v.columns.Update(read)
 	}
 	if _, ok := msg.(*report.Snapshot); ok {
 		v.columns.Update(msg)
