@@ -97,7 +97,7 @@ func benchCommand(t tables) *cobra.Command {
 	o.register(c, takeAll&^takeLabels)
 	f := c.Flags()
 	f.BoolVar(&o.perLayer, "per-layer", false, "time every layer as well, in runs that alternate with whole ones")
-	f.BoolVar(&o.roofline, "roofline", false, "time every layer, and show what it reaches of the ceiling that the device's peaks put over it; these are measured once, and kept beside the timing cache")
+	f.BoolVar(&o.roofline, "roofline", false, "time every layer, and show what it reaches of the ceiling that the device's peaks put over it; these are measured once, and kept beside the timing cache; also of a recording, behind @ which state of it")
 	f.StringVar(&o.precisions, "precisions", "", "time every layer in several `PRECISIONS` in the same rounds, and set them side by side, as in fp32,fp16,int8")
 	f.IntVar(&o.iterations, "iterations", 50, "minimum number of samples; of each point of a sweep 10")
 	f.DurationVar(&o.duration, "duration", 2*time.Second, "minimum time to measure; each point of a sweep 200 ms")

@@ -24,11 +24,21 @@ type rooflineOutput struct {
 	Layers   []report.LayerTiming
 }
 
-// underRoofline measures the layers, and where they stand under what the device reaches at most.
+// underRoofline measures the layers, or takes those of a recording, and where they stand under what the device reaches at most.
 func (b *benchFlags) underRoofline(ctx context.Context, stdout, stderr io.Writer, path string, p run.Profiling) error {
 	o := b.modelFlags
 	o.peaks = true
-	snap, err := o.report(ctx, stderr, path, report.PartOverview|report.PartTimings, p)
+	x := parseOperand(path)
+	kind, err := kindOf([]string{x.path})
+	if err != nil {
+		return err
+	}
+	var snap *report.Snapshot
+	if kind == recordedFile {
+		snap, err = b.recordedRoofline(ctx, stderr, x)
+	} else {
+		snap, err = o.report(ctx, stderr, path, report.PartOverview|report.PartTimings, p)
+	}
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ func recordCommand(t tables) *cobra.Command {
 		},
 	}
 	o.data.speaks = true
+	o.peaks = true // so that a replay has the roofline
 	o.register(c, takeAll)
 	o.config.several("record")
 	c.Flags().StringVarP(&output, "output", "o", "", "the recording to write, a new `FILE` that ends in "+recording.Extension)
