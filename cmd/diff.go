@@ -39,7 +39,7 @@ func diffCommand(t tables) *cobra.Command {
 	o := &diffFlags{modelFlags: onBackends(t)}
 	o.output.also = []string{"markdown"}
 	c := &cobra.Command{
-		Use:        "diff A B",
+		Use:        "diff A B [C...]",
 		SuggestFor: []string{"compare", "slower", "faster", "regression", "difference"},
 		Short:      "What B changes of A, layer by layer, and whether that is more than noise: models, engines, configurations, recordings, files of trtexec",
 		Long: "Compare two things layer by layer. Each is a file, and behind @ which of what it holds: of a recording a state, by\n" +
@@ -49,28 +49,34 @@ func diffCommand(t tables) *cobra.Command {
 			"trtexec wrote of an engine of TensorRT, its profile with layers and times behind commas, or a profile of ONNX Runtime.\n\n" +
 			"Layers are aligned by the source layers that they compute; where those were fused otherwise, as groups. A difference\n" +
 			"of times counts where medians of rounds differ by Mann and Whitney's U test, with a false discovery rate of 5 % among\n" +
-			"all layers (Benjamini and Hochberg), and by 2 % and 0.25 µs at least.",
+			"all layers (Benjamini and Hochberg), and by 2 % and 0.25 µs at least.\n\n" +
+			"Three and more are set side by side as a matrix: latency, accuracy and memory of each, which are worth having since no other\n" +
+			"is faster and as good, and the layers whose times differ most.",
 		Example: examples("what INT8 makes of each layer", "trtui diff model.onnx@fp32 model.onnx@int8 --calib-data images/",
 			"two recordings", "trtui diff monday.trtui tuesday.trtui",
 			"two configurations of a recording, for a pull request", "trtui diff s.trtui@fp32 s.trtui@int8/mse --format markdown",
 			"two engines of TensorRT, by trtexec's files", "trtui diff layers.json,profile.json new/layers.json,new/profile.json",
 			"ONNX Runtime's profile and this program", "trtui diff onnxruntime_profile.json model.onnx",
 			"two engine files, for a script", "trtui diff old.engine new.engine --format json",
+			"three precisions of a model", "trtui diff model.onnx@fp32 model.onnx@fp16 model.onnx@int8 --data images/",
 			"the CPU and a simulated GPU", "trtui diff model.onnx model.onnx --backends cpu,cudasim"),
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
+			switch {
+			case len(args) < 2:
 				return fmt.Errorf("two are compared, A and B; %d given", len(args))
+			case len(args) > mostSides:
+				return fmt.Errorf("up to %d are compared; %d given", mostSides, len(args))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.diff(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), [2]operand{parseOperand(args[0]), parseOperand(args[1])})
+			return o.diff(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), parseOperands(args))
 		},
 		ValidArgsFunction: ending(append(append(recordingFiles, modelFiles...), "json")...),
 	}
 	o.register(c, takeAll)
 	f := c.Flags()
-	f.StringSliceVar(&o.backends, "backends", nil, "the backends of A and of B, comma separated: "+backendNames(t.backends)+"; default: --backend for both")
+	f.StringSliceVar(&o.backends, "backends", nil, "the backends of A, of B and so on, comma separated: "+backendNames(t.backends)+"; default: --backend for all")
 	f.BoolVar(&o.timesOf, "times-only", false, "compare times and memory, not accuracy")
 	f.BoolVar(&o.all, "all", false, "list all layers, also those that hardly changed")
 	f.DurationVar(&o.duration, "duration", diffDuration, "how long each of the two is measured, at least")
@@ -92,6 +98,18 @@ func parseOperand(text string) operand {
 	return operand{text, text[:at], text[at+1:]}
 }
 
+// parseOperands does for several.
+func parseOperands(args []string) []operand {
+	list := make([]operand, len(args))
+	for i, text := range args {
+		list[i] = parseOperand(text)
+	}
+	return list
+}
+
+// mostSides is how many are set side by side: their engines are in memory together.
+const mostSides = 12
+
 // same reports whether two operands are the same of the same file.
 func (x operand) same(y operand) bool {
 	return x.which == y.which && sameFile(x.path, y.path)
@@ -107,10 +125,14 @@ func sameFile(x, y string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-func (o *diffFlags) check(operands [2]operand) error {
+func (o *diffFlags) check(operands []operand) error {
 	switch {
-	case len(o.backends) > 0 && len(o.backends) != 2:
-		return usageError{fmt.Errorf("--backends names %s: want one for A and one for B", count(len(o.backends), "backend"))}
+	case len(o.backends) > 0 && len(o.backends) != len(operands):
+		want := "one for A and one for B"
+		if n := len(operands); n > 2 {
+			want = "one for each of A to " + letter(n-1)
+		}
+		return usageError{fmt.Errorf("--backends names %s: want %s", count(len(o.backends), "backend"), want)}
 	case len(o.backends) > 0 && o.device.changed("backend"):
 		return usageError{errors.New("--backend is for both, --backends for each: give one of the two")}
 	case o.duration < 0:
@@ -123,7 +145,7 @@ func (o *diffFlags) check(operands [2]operand) error {
 	}
 	for i, x := range operands {
 		if x.text == "" {
-			return usageError{fmt.Errorf("%c is empty: want a file, with @ behind it and what of it, or @fp32", "AB"[i])}
+			return usageError{fmt.Errorf("%s is empty: want a file, with @ behind it and what of it, or @fp32", letter(i))}
 		}
 	}
 	if len(o.backends) > 0 {
@@ -132,11 +154,14 @@ func (o *diffFlags) check(operands [2]operand) error {
 	return o.modelFlags.check()
 }
 
-// diff prints what the second operand changes of the first.
-func (o *diffFlags) diff(ctx context.Context, stdout, stderr io.Writer, operands [2]operand) error {
+// diff prints what the second operand changes of the first, or more of them side by side.
+func (o *diffFlags) diff(ctx context.Context, stdout, stderr io.Writer, operands []operand) error {
 	sides, err := o.sides(ctx, stderr, operands)
 	if err != nil {
 		return err
+	}
+	if len(sides) > 2 {
+		return o.matrix(stdout, sides)
 	}
 	d, err := diff.Of(sides[0], sides[1])
 	if err != nil {
@@ -153,32 +178,41 @@ func (o *diffFlags) diff(ctx context.Context, stdout, stderr io.Writer, operands
 	return nil
 }
 
-// sides returns what is known of both operands: what was recorded, and what is measured now.
-func (o *diffFlags) sides(ctx context.Context, stderr io.Writer, operands [2]operand) (sides [2]diff.Side, err error) {
+// sides returns what is known of the operands: what was recorded, and what is measured now.
+func (o *diffFlags) sides(ctx context.Context, stderr io.Writer, operands []operand) ([]diff.Side, error) {
 	if err := o.check(operands); err != nil {
-		return sides, err
+		return nil, err
 	}
-	if operands[0].same(operands[1]) && (len(o.backends) == 0 || o.backends[0] == o.backends[1]) {
-		warner(stderr)("A and B are the same: a difference between them is noise")
-	}
-	var snaps [2]*report.Snapshot
 	for i, x := range operands {
-		if snaps[i], err = x.read(); err != nil {
-			return sides, err
+		for k, y := range operands[:i] {
+			if x.same(y) && (len(o.backends) == 0 || o.backends[i] == o.backends[k]) {
+				warner(stderr)(fmt.Sprintf("%s and %s are the same: a difference between them is noise", letter(k), letter(i)))
+			}
 		}
 	}
-	both := snaps == [2]*report.Snapshot{}
-	if err := o.measure(ctx, stderr, operands, &snaps); err != nil {
-		return sides, err
+	snaps := make([]*report.Snapshot, len(operands))
+	for i, x := range operands {
+		var err error
+		if snaps[i], err = x.read(); err != nil {
+			return nil, err
+		}
 	}
+	measured, err := o.measure(ctx, stderr, operands, snaps)
+	if err != nil {
+		return nil, err
+	}
+	sides := make([]diff.Side, len(operands))
 	for i, x := range operands {
 		sides[i] = diff.Side{Name: x.text, Snapshot: snaps[i]}
 	}
-	if both {
-		sides[1].Rival = snaps[0]
+	for _, i := range measured[min(1, len(measured)):] {
+		sides[i].Rival = snaps[measured[0]]
 	}
 	return sides, nil
 }
+
+// letter is what the i-th of several is called.
+func letter(i int) string { return string(rune('A' + i)) }
 
 // files returns the files that an operand names: several with commas between them, where no file is called so.
 func (x operand) files() []string {
@@ -234,78 +268,88 @@ func (x operand) recorded() (*report.Snapshot, error) {
 	return r.At(state)
 }
 
-// measure makes the snapshots that were not recorded: of two in the same rounds.
-func (o *diffFlags) measure(ctx context.Context, stderr io.Writer, operands [2]operand, snaps *[2]*report.Snapshot) error {
+// measure makes the snapshots that were not recorded, in the same rounds, and returns which they are.
+func (o *diffFlags) measure(ctx context.Context, stderr io.Writer, operands []operand, snaps []*report.Snapshot) (measured []int, err error) {
 	progress, stop := o.output.reporter(stderr)
 	defer stop()
 	var rivals []sessions.Rival
-	var first *place
+	var opened []openedOperand
 	for i, x := range operands {
 		if snaps[i] != nil {
 			continue
 		}
-		p, err := o.place(x, i, operands, first)
+		one, err := o.place(x, i, opened)
 		if err != nil {
-			return named(err, x.path)
+			return nil, named(err, x.path)
 		}
-		if p != first {
+		p := one.place
+		if one.runner == nil {
 			defer p.close()
 			p.warn(stderr)
 			if o.output.verbose {
 				p.work.Log = func(l report.LogLine) { fmt.Fprintln(stderr, l) }
 			}
+			one.runner = sessions.NewRunner(p.model, p.work, progress)
+			opened = append(opened, one)
 		}
 		cfg, err := o.configOf(p.model, x)
 		if err != nil {
-			return named(err, x.path)
+			return nil, named(err, x.path)
 		}
-		runner := sessions.NewRunner(p.model, p.work, progress)
-		if p == first {
-			runner = rivals[0].Runner
-		}
-		first = p
-		rivals = append(rivals, sessions.Rival{Runner: runner, Config: cfg})
+		rivals, measured = append(rivals, sessions.Rival{Runner: one.runner, Config: cfg}), append(measured, i)
 	}
 	parts, profiling := report.PartTimings|report.PartOverview|report.PartPasses|report.PartMemory, run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: o.duration, PerStep: true}
 	if !o.timesOf {
 		parts |= report.PartAccuracy
 	}
-	var err error
-	switch {
-	case len(rivals) == 2:
-		snaps[0], snaps[1], err = sessions.Duel(ctx, rivals[0], rivals[1], parts, profiling)
-	case len(rivals) == 1:
-		i := 0
-		if snaps[0] != nil {
-			i = 1
+	switch len(rivals) {
+	case 0:
+	case 1:
+		snaps[measured[0]], err = rivals[0].Report(ctx, rivals[0].Config, parts, profiling)
+	default:
+		var made []*report.Snapshot
+		made, err = sessions.Contest(ctx, rivals, parts, profiling)
+		for k, snap := range made {
+			snaps[measured[k]] = snap
 		}
-		snaps[i], err = rivals[0].Report(ctx, rivals[0].Config, parts, profiling)
 	}
-	return err
+	return measured, err
 }
 
-// place opens the model of an operand: with the device of the first one, where both are to be on the same, and as the first one
-// where they are the same file.
-func (o *diffFlags) place(x operand, i int, operands [2]operand, first *place) (*place, error) {
+// openedOperand is a model that was opened, and on which backend.
+type openedOperand struct {
+	path, backend string
+	place         *place
+	runner        *sessions.Runner // nil: it was opened just now
+}
+
+// place opens the model of an operand: with the device of another one, where that is to be on the same, and as another one where they
+// are the same file.
+func (o *diffFlags) place(x operand, i int, opened []openedOperand) (one openedOperand, err error) {
 	if len(o.backends) > 0 {
 		o.device.backend = o.backends[i]
 	}
-	same := first != nil && (len(o.backends) == 0 || o.backends[0] == o.backends[1])
-	if same && x.path == operands[0].path {
-		return first, nil
-	}
-	if !same {
-		p, err := o.open(x.path)
-		if err == nil && first != nil {
-			p.work.Cache = first.work.Cache
+	one = openedOperand{path: x.path, backend: o.device.backend}
+	var beside *place
+	for _, other := range opened {
+		if other.backend != one.backend {
+			continue
 		}
-		return p, err
+		if other.path == one.path {
+			return other, nil
+		}
+		beside = other.place
 	}
-	p, err := o.reopen(first, x.path)
-	if err == nil {
-		p.close = func() {} // the device is the first one's
+	if beside == nil {
+		if one.place, err = o.open(x.path); err == nil && len(opened) > 0 {
+			one.place.work.Cache = opened[0].place.work.Cache
+		}
+		return one, err
 	}
-	return p, err
+	if one.place, err = o.reopen(beside, x.path); err == nil {
+		one.place.close = func() {} // the device is the other one's
+	}
+	return one, err
 }
 
 // configOf returns the configuration of a model that an operand names.

@@ -22,7 +22,7 @@ type replayFlags struct {
 	tour     tourFlag
 	at       string
 	format   string
-	compared *[2]pane.Mark // what is compared at the start; nil: nothing
+	compared []pane.Mark // what is compared at the start; nil: nothing
 }
 
 func replayCommand(tables) *cobra.Command {

@@ -34,7 +34,7 @@ type terminal struct {
 	remote     *remote                    // the terminal at the other end of a connection; nil: it is here
 	tourSeen   func() error               // notes that the tour was seen; nil: none is shown
 	at         *ui.GotoMsg                // which screen and pane it begins with, and was left at; nil: the first
-	compared   *[2]pane.Mark              // what is compared at the start; nil: nothing
+	compared   []pane.Mark                // what is compared at the start; nil: nothing
 	readOnly   bool                       // nothing can be changed, and no files written
 }
 

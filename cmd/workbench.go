@@ -19,6 +19,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/diff"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
@@ -33,7 +34,7 @@ type workbenchFlags struct {
 	screenFlags
 	tour      tourFlag
 	recording string
-	compared  *[2]pane.Mark // A and B; nil: one is shown
+	compared  []pane.Mark // A, B and so on; none: one is shown
 }
 
 // workbench makes root, called without a subcommand, open the workbench on a model: the embedded one, or the file that
@@ -41,7 +42,7 @@ type workbenchFlags struct {
 func workbench(root *cobra.Command, t tables) {
 	f := &workbenchFlags{modelFlags: *onBackends(t)}
 	f.usual, f.partly, f.data.speaks = true, true, true
-	root.Use = "trtui [MODEL|ENGINE|RECORDING] [B]"
+	root.Use = "trtui [MODEL|ENGINE|RECORDING] [B...]"
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
 		"Without a command, trtui opens the workbench on a model, or on the built-in digit classifier. If there is\n" +
 		"no terminal it prints the overview as text. Unless --precision is given, a model that brings its own\n" +
@@ -49,13 +50,14 @@ func workbench(root *cobra.Command, t tables) {
 		"The files that trtexec writes of an engine (--exportLayerInfo, --exportProfile, --exportTimes) and a profile of\n" +
 		"ONNX Runtime are shown, too, in any order. A recording is shown as by trtui replay.\n\n" +
 		"Two that are not of one engine are compared: what trtui diff takes as A and B, a configuration behind @ too, is on\n" +
-		"screen 9 as A and B, in front of the second. What is not recorded is measured first."
+		"screen 9 as A and B, in front of the second. More of them are there side by side, as a matrix. What is not recorded\n" +
+		"is measured first."
 	root.Example = examples("the built-in digit classifier", "trtui",
 		"a model on images, in the workbench", "trtui model.onnx --data images/ --size 224 --mean 0.485,0.456,0.406",
 		"an INT8 engine, and its speed", "trtui build model.onnx --precision int8 --data images/ -o m.engine",
 		"its layers one by one", "trtui bench m.engine --per-layer",
 		"what trtexec wrote of an engine of TensorRT", "trtui layers.json profile.json times.json",
-		"two recordings side by side", "trtui monday.trtui tuesday.trtui",
+		"two recordings side by side, or more", "trtui monday.trtui tuesday.trtui",
 		"what INT8 changes of each layer", "trtui model.onnx@fp32 model.onnx@int8 --data images/")
 	root.Args = f.checkArgs
 	f.register(root, takeAll)
@@ -80,12 +82,8 @@ func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("%q is neither a command nor a file%s", args[0], config.DidYouMean(args[0], names))
 		}
 	}
-	if len(args) > 2 {
-		if kind, err := kindOf(args); err != nil {
-			return err
-		} else if kind != viewedFiles {
-			return fmt.Errorf("the workbench opens one file, or two beside each other, not %d", len(args))
-		}
+	if len(args) > mostSides {
+		return fmt.Errorf("the workbench opens one file, or up to %d beside each other, not %d", mostSides, len(args))
 	}
 	if err := f.checkScreen(); err != nil {
 		return err
@@ -113,23 +111,23 @@ func (f *workbenchFlags) begin(m *model.Model, x operand) (config.Config, error)
 // show shows what is named.
 func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 	f.look.ASCII = asked(cmd, "ascii")
-	if isPair(args) {
-		return f.compare(cmd, [2]operand{parseOperand(args[0]), parseOperand(args[1])})
+	if areCompared(args) {
+		return f.compare(cmd, parseOperands(args))
 	}
 	return f.showFiles(cmd, args, operand{path: modelArg(args)})
 }
 
-// isPair reports whether arguments are two to be compared: not files of one engine.
-func isPair(args []string) bool {
-	if kind, err := kindOf(args); len(args) != 2 || err != nil || kind != viewedFiles {
-		return len(args) == 2
+// areCompared reports whether arguments are two or more to be compared: not files of one engine.
+func areCompared(args []string) bool {
+	if kind, err := kindOf(args); len(args) < 2 || err != nil || kind != viewedFiles {
+		return len(args) >= 2
 	}
 	_, err := openViewed(args)
 	return exchange.IsTwice(err)
 }
 
-// compare shows two beside each other, in front of the second of them; without a screen as trtui diff does.
-func (f *workbenchFlags) compare(cmd *cobra.Command, operands [2]operand) error {
+// compare shows several beside each other, in front of the last of them; without a screen as trtui diff does.
+func (f *workbenchFlags) compare(cmd *cobra.Command, operands []operand) error {
 	flags := f.modelFlags
 	flags.partly, flags.data.speaks = false, false // both are to be run
 	d := diffFlags{modelFlags: &flags, duration: diffDuration}
@@ -141,11 +139,18 @@ func (f *workbenchFlags) compare(cmd *cobra.Command, operands [2]operand) error 
 	if err != nil {
 		return err
 	}
-	f.compared = new([2]pane.Mark)
+	f.compared = marksOf(sides)
+	last := operands[len(operands)-1]
+	return named(f.showFiles(cmd, last.files(), last), last.path)
+}
+
+// marksOf are sides as the workbench compares them.
+func marksOf(sides []diff.Side) []pane.Mark {
+	marks := make([]pane.Mark, len(sides))
 	for i, s := range sides {
-		f.compared[i] = pane.Mark{Name: s.Name, Read: func() (*report.Snapshot, error) { return s.Snapshot, nil }, Rival: s.Rival}
+		marks[i] = pane.Mark{Name: s.Name, Read: func() (*report.Snapshot, error) { return s.Snapshot, nil }, Rival: s.Rival}
 	}
-	return named(f.showFiles(cmd, operands[1].files(), operands[1]), operands[1].path)
+	return marks
 }
 
 // showFiles shows a recording, what another program wrote of an engine, or a model; x names it, and which of what it holds.

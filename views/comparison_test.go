@@ -296,7 +296,7 @@ func TestCompareFirst(t *testing.T) {
 		return pane.Mark{Name: name, Read: func() (*report.Snapshot, error) { return s, nil }, Rival: rival}
 	}
 	app, err := NewWorkbench(silent{b.ctl}, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Now: b.clock, After: b.after,
-		Compared: &[2]pane.Mark{mark("old.engine", first, nil), mark("new.engine", second, first)}})
+		Compared: []pane.Mark{mark("old.engine", first, nil), mark("new.engine", second, first)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,8 +84,8 @@ type Options struct {
 	Timeline recordings.Timeline
 	// TourSeen notes that the tour for those who are here for the first time was seen; nil: it is not shown.
 	TourSeen func() error
-	// Compared is what is compared at the start, A and B; nil: nothing is.
-	Compared *[2]pane.Mark
+	// Compared is what is compared at the start: A and B, or more, which a page of their own sets side by side; none: nothing is.
+	Compared []pane.Mark
 	// Subcommands are what the palette finds besides what the workbench does.
 	Subcommands []Subcommand
 	// Hint says which flag or command helps with a fact, "" where none does; nil: none ever.

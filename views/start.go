@@ -33,6 +33,9 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 		o.Now = time.Now
 	}
 	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot(), tour: tour{seen: o.TourSeen}}
+	if len(o.Compared) > 2 {
+		w.several = comparison.NewSeveral(o.Compared)
+	}
 	w.config.want, w.comparison.ReadFile, w.comparison.CompleteFile = w.snap.Config, o.ReadFile, o.CompleteFile
 	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: slices.Concat(reloadKeys(), requantiseKeys(), scrubKeys()), Keys: o.Keys,
@@ -54,7 +57,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 			return tea.Batch(
 				w.tour.open(),
 				show,
-				w.comparison.Begin(w.o.Compared, w.snap),
+				beginComparing(w),
 				ui.Listen(ctl.Events()),
 				recordings.List(o.Recordings),
 			)
@@ -101,7 +104,7 @@ func (w *workbench) screens() []*ui.Screen {
 	}
 	read := trials.ReaderOf(w.o.Timeline, w.o.Read, func() *report.Snapshot { return w.snap })
 	more := sideBySide(w)
-	return []*ui.Screen{
+	list := []*ui.Screen{
 		overview.Screen(look, w, tried, read, w.comparison.Marked, more),
 		graph.Screen(look, w, ablating(w)),
 		timings.Screen(look, w, tried.BesideOthers, besides(w), recordedBesides(w, read)),
@@ -113,8 +116,19 @@ func (w *workbench) screens() []*ui.Screen {
 		recordings.Screen(look, w.o.Timeline, recordings.Shelf{Folder: w.o.Recordings, Live: w.o.Live, Open: w.o.Open, Read: w.o.Read, Marked: w.comparison.Marked, Recordable: w.o.Recorder != nil}),
 		trials.Screen(look, w, tried, read, w.comparison.Marked, more),
 		comparison.Screen(look, &w.comparison),
-		log.Screen(look, w.o.hint),
 	}
+	if w.several != nil {
+		list = append(list, comparison.MatrixScreen(look, w.several, w.comparison.Marked))
+	}
+	return append(list, log.Screen(look, w.o.hint))
+}
+
+// beginComparing compares what a workbench was opened for, once.
+func beginComparing(w *workbench) tea.Cmd {
+	if w.several != nil {
+		return w.several.Begin()
+	}
+	return w.comparison.Begin(w.o.Compared, w.snap)
 }
 
 // intents returns the keys of the whole program that the workbench serves.

@@ -21,6 +21,7 @@ type workbench struct {
 	tried      trials.List
 	saves      saves
 	comparison comparison.Pair
+	several    *comparison.Several // what more than two are compared of; nil: nothing
 	cursor     layerCursor
 	unrecorded lost
 	tour       tour

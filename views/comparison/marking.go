@@ -82,9 +82,9 @@ func (c *Pair) mark(which int, m pane.Mark) tea.Cmd {
 	}
 }
 
-// Begin marks two, if there are any, and compares them, once; shown is what is shown.
-func (c *Pair) Begin(marks *[2]pane.Mark, shown *report.Snapshot) tea.Cmd {
-	if marks == nil || c.begun {
+// Begin marks two, if there are two, and compares them, once; shown is what is shown.
+func (c *Pair) Begin(marks []pane.Mark, shown *report.Snapshot) tea.Cmd {
+	if len(marks) != 2 || c.begun {
 		return nil
 	}
 	c.begun, c.then = true, shown

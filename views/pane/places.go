@@ -13,6 +13,7 @@ const (
 	RecordingsPage = 1
 	TriedPage      = 2
 	ComparePage    = 3
+	MatrixPage     = 4 // where more than two are compared
 )
 
 // GraphKey is the digit of the screen of the networks.
