@@ -30,7 +30,7 @@ func choices(t tables) map[string][]string {
 		"rounding": {"nearest", "gptq", "gptq:ordered", "compensated", "auto"}, "weights": quant.FewBitsKinds(),
 		"precision-constraints": {"prefer", "obey", "none"}, "disable": config.RuleNames(),
 		"backend": names, "backends": append(slices.Clone(names), outsiders...), "device": devices,
-		"format": {"text", "json"}, "theme": ui.ThemeNames(), "layout": {"nchw", "nhwc"}, "channel-order": {"rgb", "bgr"},
+		"format": {"text", "json"}, "theme": ui.ThemeNames(), "screen": screenNames(), "layout": {"nchw", "nhwc"}, "channel-order": {"rgb", "bgr"},
 		"resize": {"crop", "stretch", "letterbox"}, "task": {"auto", "classes", "detection", "outputs"}, "type": elementTypes(), "pairs": {"all", "tactic"}, "steps": bringup.Steps(),
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/ui"
 )
 
 func exportCommand(t tables) *cobra.Command {
@@ -77,9 +78,13 @@ they are the same engine. --activations symmetric writes signed bytes without ze
 	under(c, outputHeading, "output")
 	under(c, configHeading, "optimized", "qdq")
 	for _, f := range exchange.Formats() {
-		c.AddCommand(shareCommand(t, f))
+		if f.Name != reportForm { // which is among the pictures
+			c.AddCommand(shareCommand(t, f))
+		}
 	}
-	c.AddCommand(pictureCommand(t))
+	for _, f := range ui.PictureForms() {
+		c.AddCommand(pictureCommand(t, f))
+	}
 	return c
 }
 

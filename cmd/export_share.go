@@ -52,6 +52,7 @@ func shareCommand(t tables, format exchange.Format) *cobra.Command {
 		},
 	}
 	o.register(c, takeAll)
+	o.peaks = format.Tables
 	what := "the `FILE` to write"
 	if format.Extension == "" {
 		what = "the `FOLDER` to write files to"

@@ -45,7 +45,7 @@ func TestShare(t *testing.T) {
 	for says, args := range map[string][]string{
 		"-o FILE is missing":    {"html", layers},
 		"-o FOLDER is missing":  {"csv", layers},
-		"given together":        {"html", session, layers, "-o", page},
+		"given together":        {"md", session, layers, "-o", page},
 		"chooses a state":       {"html", layers, "--at", "1", "-o", page},
 		"there are none":        {"trace", layers, "-o", page},
 		"no state 99":           {"html", session, "--at", "99", "-o", page},
@@ -68,7 +68,8 @@ func TestPicture(t *testing.T) {
 	}
 	for says, args := range map[string][]string{
 		"want COLUMNSxLINES":                       {"--cells", "10x10"},
-		"the digit of a":                           {"--screen", "11"},
+		"want its digit, or overview":              {"--screen", "11"},
+		"no key is called \"hyper\"":               {"--press", "v,hyper"},
 		"want dark, light, contrast, colour-blind": {"--theme", "blue"},
 	} {
 		if _, got := command(t, exitFailure, append([]string{"export", "svg", layers, "-o", to}, args...)...); !strings.Contains(got, says) {
@@ -77,9 +78,23 @@ func TestPicture(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	for _, want := range []string{"trtui-screen-1.svg", "trtui-screen-2.svg"} {
-		if path, err := savePicture("<svg/>"); err != nil || filepath.Base(path) != want {
+		if path, err := savePicture("svg", []byte("<svg/>")); err != nil || filepath.Base(path) != want {
 			t.Errorf("%s, %v: want %s", path, err, want)
 		}
+	}
+}
+
+// TestPictureCompared draws three states side by side.
+func TestPictureCompared(t *testing.T) {
+	dir := t.TempDir()
+	session, page := filepath.Join(dir, "session.trtui"), filepath.Join(dir, "matrix.html")
+	unzip(t, filepath.Join("..", "sessions", "recording", "testdata", "recording-1.trtui.gz"), session)
+	command(t, 0, "export", "html", session, session, session, "-o", page)
+	if data, err := os.ReadFile(page); err != nil || !strings.Contains(string(data), "farthest apart") {
+		t.Errorf("%v: %.300s", err, data)
+	}
+	if _, got := command(t, exitFailure, "export", "svg", session, "--screen", "matrix", "-o", page); !strings.Contains(got, "want its digit, or") {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -311,6 +312,16 @@ func (a *App) open(msg GotoMsg) {
 		}
 	}
 	a.show(msg.Screen, msg.View)
+}
+
+// Find returns what leads to the screen with that digit, which shows the first of its pages, or with that name, whatever its case.
+func (a *App) Find(name string) (GotoMsg, bool) {
+	for _, s := range a.screens {
+		if s.Key == name || strings.EqualFold(s.Name, name) {
+			return GotoMsg{Screen: s.Key, Page: a.page(s)}, true
+		}
+	}
+	return GotoMsg{}, false
 }
 
 // page returns which of the pages of its digit a screen is, counted from 1.

@@ -16,11 +16,16 @@ func (a *App) View() tea.View {
 	if !a.noMouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.WindowTitle = "trtui"
-	if a.header.Model != "" {
-		v.WindowTitle = "trtui " + printable(a.header.Model)
-	}
+	v.WindowTitle = a.title()
 	return v
+}
+
+// title is that of the window.
+func (a *App) title() string {
+	if a.header.Model == "" {
+		return "trtui"
+	}
+	return "trtui " + printable(a.header.Model)
 }
 
 // Content returns the picture of the whole terminal: as many lines as it has,
@@ -54,9 +59,6 @@ func (a *App) RowText() string {
 	}
 	return ""
 }
-
-// Picture returns the whole terminal as an SVG.
-func (a *App) Picture() string { return SVG(a.Content(), a.look.Theme) }
 
 func (a *App) tooSmall() bool { return a.w < MinWidth || a.h < MinHeight }
 

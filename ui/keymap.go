@@ -117,7 +117,7 @@ func keyNames(n *yaml.Node) ([]string, error) {
 		if k.Kind != yaml.ScalarNode || k.Tag == "!!null" {
 			return nil, errors.New(`want a key, such as x, ctrl+x, f5 or "?", or a list of keys`)
 		}
-		if !isKeyName(k.Value) {
+		if !IsKeyName(k.Value) {
 			return nil, fmt.Errorf("there is no key %q: a key is x, X, ctrl+x, alt+x, f5, tab, space, insert", k.Value)
 		}
 		names = append(names, k.Value)
@@ -128,8 +128,8 @@ func keyNames(n *yaml.Node) ([]string, error) {
 	return names, nil
 }
 
-// isKeyName reports whether a terminal can tell of a key by that name.
-func isKeyName(name string) bool {
+// IsKeyName reports whether a terminal can tell of a key by that name.
+func IsKeyName(name string) bool {
 	rest, shifted := name, false
 	for {
 		mod, after, ok := cutModifier(rest)

@@ -56,7 +56,7 @@ func Intents() []IntentKey {
 		{Intent: SaveConfig, Key: K("W", "", "save the configuration to a file, for --config")},
 		{Intent: Undo, Key: K("u", "", "undo the last change of the configuration")},
 		{Intent: Redo, Key: K("ctrl+r", "", "redo the change that was undone")},
-		{Intent: SavePicture, Key: K("ctrl+s", "", "save the screen as a picture (SVG) in the folder trtui was started in")},
+		{Intent: SavePicture, Key: K("ctrl+s", "", "save the screen as a picture (SVG) in the folder trtui was started in; the palette has PNG and HTML")},
 		{Intent: CopyRow, Key: K("y", "", "copy the row under the cursor to the clipboard, where the terminal allows it: its cells with tabs between them")},
 		{Intent: CopyPane, Key: K("Y", "", "copy the text of the pane to the clipboard")},
 		{Intent: GoTo, Key: K("enter", "go to", "show the layer under the cursor on another screen"), Yields: true},

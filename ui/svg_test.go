@@ -7,9 +7,18 @@ import (
 	"testing"
 )
 
+func svgOf(t *testing.T, content string, theme *Theme) string {
+	t.Helper()
+	svg, err := Picture{Content: content, Theme: theme}.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(svg)
+}
+
 // TestSVG draws runs where their cells are, wide ones of two, with their colours, and escapes what is markup.
 func TestSVG(t *testing.T) {
-	svg := SVG("ab\x1b[0;38;2;1;2;255mc<\x1b[0;1;7m&\n\x1b[0m界 \x1b[48;2;16;32;48mx\x1b[0m", DarkTheme())
+	svg := svgOf(t, "ab\x1b[0;38;2;1;2;255mc<\x1b[0;1;7m&\n\x1b[0m界 \x1b[48;2;16;32;48mx\x1b[0m", DarkTheme())
 	d, texts, rects := xml.NewDecoder(strings.NewReader(svg)), []string{}, 0
 	for {
 		token, err := d.Token()
@@ -51,7 +60,7 @@ func TestSVG(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, theme := range []*Theme{LightTheme(), ColourBlindLightTheme(), mine} {
-		if light := SVG("a", theme); !strings.Contains(light, `fill="#ffffff"`) {
+		if light := svgOf(t, "a", theme); !strings.Contains(light, `fill="#ffffff"`) {
 			t.Errorf("the theme %s is dark", theme.Name)
 		}
 	}
@@ -59,7 +68,7 @@ func TestSVG(t *testing.T) {
 
 // TestSVGSpaces draws what stands behind several spaces where it stands, also for what draws one in their place.
 func TestSVGSpaces(t *testing.T) {
-	svg := SVG("  a b   c  \x1b[4m  d  \x1b[0m   ", DarkTheme())
+	svg := svgOf(t, "  a b   c  \x1b[4m  d  \x1b[0m   ", DarkTheme())
 	for _, want := range []string{`x="24.8" y="21.5" textLength="25.2" lengthAdjust="spacingAndGlyphs" fill="#d8dee9">a b<`, `x="75.2" y="21.5" textLength="8.4" lengthAdjust="spacingAndGlyphs" fill="#d8dee9">c<`,
 		`x="100.4" y="21.5" textLength="42.0" lengthAdjust="spacingAndGlyphs" fill="#d8dee9" text-decoration="underline">  d  <`} {
 		if !strings.Contains(svg, want) {

@@ -57,8 +57,8 @@ type Options struct {
 	Recorder Recorder
 	// SaveConfig writes a configuration to a file and returns its path; nil where none can be written.
 	SaveConfig func(config.Config) (string, error)
-	// SavePicture writes an SVG to a new file and returns its path; nil where none can be written.
-	SavePicture func(svg string) (string, error)
+	// SavePicture writes a picture to a new file with that extension and returns its path; nil where none can be written.
+	SavePicture func(extension string, data []byte) (string, error)
 	// Reload opens the model anew with a configuration and shows it in place of this one; nil where that cannot be done.
 	Reload func(config.Config) tea.Cmd
 	// Threads does that with so many worker threads, 0 for as many as processors; nil where that cannot be done.

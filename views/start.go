@@ -26,6 +26,14 @@ import (
 
 // NewWorkbench returns the workbench for a controller: the only tea.Model of the program.
 func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
+	w, err := newWorkbench(ctl, o)
+	if err != nil {
+		return nil, err
+	}
+	return w.app, nil
+}
+
+func newWorkbench(ctl Controller, o Options) (*workbench, error) {
 	if o.Look == nil {
 		o.Look = ui.NewLook(ui.Options{})
 	}
@@ -40,7 +48,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: slices.Concat(reloadKeys(), requantiseKeys(), scrubKeys()), Keys: o.Keys,
 		OnIntent: w.intent, Lacks: w.lacksFor, Suggest: suggested, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After, Pace: o.Pace,
-		Entries: append(w.settings(), entries(o.Subcommands, func() *report.Snapshot { return w.snap }, o.Look.Keys)...),
+		Entries: paletteEntries(w),
 		OnScreen: func(digit string) {
 			if part, ok := askedFor[digit]; ok && w.Lacks(pane.NeedsModel) == "" {
 				ctl.Ask(part)
@@ -49,6 +57,9 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 		OnUpdate: func(msg tea.Msg) tea.Cmd {
 			if w.app != nil {
 				w.cursor.update(w.app, w.snap, msg)
+			}
+			if p, ok := msg.(pictureMsg); ok {
+				return savePicture(w.app, p.form, o.SavePicture)
 			}
 			return nil
 		},
@@ -64,7 +75,16 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 		},
 	})
 	w.app = app
-	return app, err
+	return w, err
+}
+
+// paletteEntries are what the palette of a workbench has besides keys and screens.
+func paletteEntries(w *workbench) []ui.Entry {
+	list := append(w.settings(), entries(w.o.Subcommands, func() *report.Snapshot { return w.snap }, w.o.Look.Keys)...)
+	if w.o.SavePicture != nil {
+		list = append(pictureEntries(), list...)
+	}
+	return list
 }
 
 // KeyContexts lists the keys of the workbench of a controller, as a file of keys makes them; with nil the usual ones.
@@ -73,26 +93,12 @@ func KeyContexts(ctl Controller, keys *ui.Keymap) ([]ui.KeyContext, error) {
 		Keys: keys, Open: func(string) tea.Cmd { return nil },
 		ReadFile:    func(string) (*report.Snapshot, error) { return nil, nil },
 		SaveConfig:  func(config.Config) (string, error) { return "", nil },
-		SavePicture: func(string) (string, error) { return "", nil },
+		SavePicture: func(string, []byte) (string, error) { return "", nil },
 	})
 	if err != nil {
 		return nil, err
 	}
 	return app.KeyContexts(), nil
-}
-
-// Picture draws a screen, which a digit names, of the newest snapshot of a controller, on a terminal of so many cells.
-func Picture(ctl Controller, o Options, digit string, cells, lines int) (string, error) {
-	app, err := NewWorkbench(ctl, o)
-	if err != nil {
-		return "", err
-	}
-	app.Update(tea.WindowSizeMsg{Width: cells, Height: lines})
-	newest := make(chan *report.Snapshot, 1)
-	newest <- ctl.Snapshot()
-	app.Update(ui.Listen(newest)())
-	app.Update(tea.KeyPressMsg{Code: rune(digit[0]), Text: digit})
-	return app.Picture(), nil
 }
 
 // screens returns the screens with their layouts: side by side where the terminal is wide, fewer and denser panes where it
@@ -176,7 +182,7 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 	case ui.SaveConfig:
 		return w.saveConfig()
 	case ui.SavePicture:
-		return savePicture(w.app, w.o.SavePicture)
+		return savePicture(w.app, ui.PictureForms()[0], w.o.SavePicture)
 	case ui.CopyRow:
 		return copyRow(w.app)
 	case ui.CopyPane:

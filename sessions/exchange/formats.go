@@ -13,6 +13,7 @@ type Format struct {
 	Extension string       // of a file of it, "" where it is a folder of several
 	Parts     report.Parts // reports that it is made of, as far as there are any
 	Text      bool         // people read its files as they are; JSON spells out what acts on a terminal by itself
+	Tables    bool         // every table is in it, also of what the device reaches at most
 	Make      func(*report.Snapshot) ([]Output, error)
 }
 
@@ -28,12 +29,12 @@ const all = report.PartPasses | report.PartOverview | report.PartTimings | repor
 // Formats are all there are.
 func Formats() []Format {
 	return []Format{
-		{"trace", "steps on a time line and memory beside them, for Perfetto and Chrome", ".json", report.PartTimings | report.PartPasses | report.PartMemory, false, single(Trace)},
-		{"netron", "time, precision and fate of every node, to be dropped onto the ONNX model in Netron", ".netron.json", report.PartTimings | report.PartPasses, false, single(Netron)},
-		{"trex", "layers, profile and metadata as TensorRT's, for TREx", "", report.PartTimings | report.PartPasses, false, TREx},
-		{"csv", "every table", "", all, true, CSV},
-		{"md", "every table in Markdown", ".md", all, true, single(Markdown)},
-		{"html", "a report with pictures, in one file", ".html", all, true, single(HTML)},
+		{"trace", "steps on a time line and memory beside them, for Perfetto and Chrome", ".json", report.PartTimings | report.PartPasses | report.PartMemory, false, false, single(Trace)},
+		{"netron", "time, precision and fate of every node, to be dropped onto the ONNX model in Netron", ".netron.json", report.PartTimings | report.PartPasses, false, false, single(Netron)},
+		{"trex", "layers, profile and metadata as TensorRT's, for TREx", "", report.PartTimings | report.PartPasses, false, false, TREx},
+		{"csv", "every table", "", all, true, true, CSV},
+		{"md", "every table in Markdown", ".md", all, true, true, single(Markdown)},
+		{"html", "a report with pictures, in one file", ".html", all, true, true, single(HTML)},
 	}
 }
 
