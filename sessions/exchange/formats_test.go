@@ -266,6 +266,40 @@ func TestHTML(t *testing.T) {
 	}
 }
 
+// TestHTMLRoofline draws layers under the ceilings of their device, the configurations that were tried and those that were searched,
+// and tells what is worth changing.
+func TestHTMLRoofline(t *testing.T) {
+	s := exported()
+	peaks := report.Peaks{Threads: 2, Compute: []report.Peak{{Name: "f32", Rate: 2e11}}, Memory: []report.Peak{{Name: "L2", Rate: 1e11, Holds: 1 << 20}, {Name: "DRAM", Rate: 1e10}}}
+	s.Timings.Roofline = &report.Roofline{Peaks: []report.Peaks{peaks}}
+	for i := range s.Timings.Layers {
+		s.Timings.Layers[i].Roof = &report.Roof{Operations: 1000, Intensity: float64(i + 1), Reached: 10 * float64(i+1), Ceiling: 50, Bound: "DRAM", OfPeak: 0.2}
+	}
+	s.Timings.Layers[0].Roof.Operations = 0 // moves alone
+	sqnr := []float64{40, 30, report.MaxDB}
+	search := &report.Search{}
+	for i := range sqnr {
+		search.Points = append(search.Points, report.SearchPoint{Raised: i, Point: report.Point{Latency: time.Duration(i+1) * time.Millisecond, SQNR: &sqnr[i]}})
+	}
+	s.Search, s.Timings.EndToEnd.CV = search, 0.5
+	data, err := HTML(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for _, want := range []string{"<h2>Roofline</h2>", "L2 100 GB/s", "f32 200 Gop/s", "what 3 layers that compute reach", "<h2>Precisions searched</h2>", "3 front", "<h2>Worth changing</h2>", `<li class="`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("without %q", want)
+		}
+	}
+	if strings.Contains(page, "NaN") || strings.Contains(page, "Inf") {
+		t.Error("a place in a picture is no number")
+	}
+	if p, ok := rooflinePicture(&report.Timings{Roofline: &report.Roofline{Peaks: []report.Peaks{peaks}}}); ok {
+		t.Errorf("a roofline of no layers: %v", p.caption)
+	}
+}
+
 // TestTables reads every table of CSV again, in which no cell is a formula, and counts the columns of Markdown's.
 func TestTables(t *testing.T) {
 	files, err := CSV(exported())

@@ -24,6 +24,11 @@ func HTML(s *report.Snapshot) ([]byte, error) {
 		fmt.Fprintf(&b, "<dt>%s</dt><dd>%s</dd>\n", html.EscapeString(f[0]), html.EscapeString(f[1]))
 	}
 	b.WriteString("</dl>\n")
+	latency := 0.0
+	if s.Timings != nil {
+		latency = micros(s.Timings.EndToEnd.Median)
+	}
+	htmlFindings(&b, findings(s), latency)
 	for _, p := range pictures(s) {
 		fmt.Fprintf(&b, "<h2>%s</h2>\n<figure>%s<figcaption>%s</figcaption></figure>\n", html.EscapeString(p.title), p.svg, html.EscapeString(p.caption))
 	}
@@ -63,8 +68,14 @@ func pictures(s *report.Snapshot) (list []picture) {
 	if p, ok := triedPicture(s.Tried, s.Model.Quantized()); ok {
 		list = append(list, p)
 	}
+	if p, ok := searchedPicture(s.Search, s.Model.Quantized()); ok {
+		list = append(list, p)
+	}
 	if s.Timings != nil && len(s.Timings.Layers) > 0 {
 		list = append(list, timingsPicture(s.Timings))
+		if p, ok := rooflinePicture(s.Timings); ok {
+			list = append(list, p)
+		}
 	}
 	if s.Passes != nil && len(s.Passes.Ledger) > 0 {
 		list = append(list, fusionPicture(s.Passes))

@@ -25,7 +25,11 @@ func tables(s *report.Snapshot) (list []table) {
 			list = append(list, t)
 		}
 	}
+	add(findingsTable(findings(s)))
 	add(triedTable(s.Tried, s.Model.Quantized()))
+	if s.Search != nil {
+		add(searchedTable(s.Search))
+	}
 	if s.Timings != nil {
 		add(timingsTable(s.Timings))
 	}

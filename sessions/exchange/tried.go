@@ -76,6 +76,42 @@ func triedPicture(list []report.RecordedConfig, own bool) (picture, bool) {
 	for i := range list {
 		points[i] = report.ParetoPoint{Name: list[i].Name, Point: list[i].Point()}
 	}
+	return paretoPicture("Configurations tried", points, own)
+}
+
+// searchedPicture does the same of the engines that a search for precisions built.
+func searchedPicture(s *report.Search, own bool) (picture, bool) {
+	if s == nil {
+		return picture{}, false
+	}
+	points := make([]report.ParetoPoint, len(s.Points))
+	for i, p := range s.Points {
+		points[i] = report.ParetoPoint{Name: searchedName(i, p.Raised), Point: p.Point}
+	}
+	return paretoPicture("Precisions searched", points, own)
+}
+
+// searchedName is what a point of a search is called.
+func searchedName(i, raised int) string { return fmt.Sprintf("search %d, %d raised", i+1, raised) }
+
+// searchedTable lists the engines that a search for precisions built, in their order.
+func searchedTable(s *report.Search) table {
+	out := table{name: "search", title: "Precisions searched", columns: []string{"no.", "name", "median ms", "top-1 %", "agreement %", "SQNR dB", "arena bytes", "weights bytes"}}
+	for i, p := range s.Points {
+		latency, arena, weights := "", "", ""
+		if p.Latency > 0 {
+			latency = millis(p.Latency)
+		}
+		if p.Weights > 0 {
+			arena, weights = strconv.Itoa(p.Arena), strconv.Itoa(p.Weights)
+		}
+		out.rows = append(out.rows, []string{strconv.Itoa(i + 1), searchedName(i, p.Raised), latency, told(p.Top1, hundredfold), told(p.Agreement, hundredfold), told(p.SQNR, decibels), arena, weights})
+	}
+	return out
+}
+
+// paretoPicture plots points by latency and the first measure that two of them have.
+func paretoPicture(title string, points []report.ParetoPoint, own bool) (picture, bool) {
 	report.Scale(points, own)
 	for _, q := range qualities(own) {
 		of := func(i int) (x, y float64, ok bool) {
@@ -92,14 +128,14 @@ func triedPicture(list []report.RecordedConfig, own bool) (picture, bool) {
 			}
 		}
 		if known > 1 {
-			return scatter(points, q, of), true
+			return scatter(title, points, q, of), true
 		}
 	}
 	return picture{}, false
 }
 
 // scatter draws the points, each with its number in the table.
-func scatter(points []report.ParetoPoint, q quality, of func(i int) (x, y float64, ok bool)) picture {
+func scatter(title string, points []report.ParetoPoint, q quality, of func(i int) (x, y float64, ok bool)) picture {
 	const height, left, right = 300.0, 90.0, pictureWidth - 40.0
 	var d drawing
 	most, low, high := 0.0, math.Inf(1), math.Inf(-1)
@@ -151,5 +187,5 @@ func scatter(points []report.ParetoPoint, q quality, of func(i int) (x, y float6
 		}
 		d.text(x+8, y+4, "start", "", mark)
 	}
-	return picture{"Configurations tried", q.title + " over latency, numbers as in the table; joined: no other is faster and as good", d.finish(height+22, "latency and accuracy of configurations")}
+	return picture{title, q.title + " over latency, numbers as in the table; joined: no other is faster and as good", d.finish(height+22, "latency and accuracy of configurations")}
 }
