@@ -2,6 +2,7 @@ package views
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +102,8 @@ func (f folder) String() string { return "there" }
 
 func (f folder) List() ([]*report.Recording, error) { return f, nil }
 
+func (f folder) Names() string { return fmt.Sprint(len(f)) }
+
 func (f folder) New(string, time.Time) (string, error) { return "", errors.New("not here") }
 
 // TestFirstFrame: what is known when the program begins is in its first frame.
@@ -145,4 +148,37 @@ func TestMarksShow(t *testing.T) {
 	b.press("g", "m", "j", "M")
 	b.wants("monday.trtui (A)", "tuesday.trtui (B)")
 	b.lacks("int8/mse (A)")
+}
+
+// filling is a folder in which recordings appear.
+type filling struct{ folder }
+
+// TestRecordingsAppear lists what appears in the folder, and what goes.
+func TestRecordingsAppear(t *testing.T) {
+	f := &filling{folder([]*report.Recording{{Path: "there/old.trtui", Complete: true}})}
+	b := &bench{t: t, ctl: &fake{snap: panetest.Fixture(t)}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	var err error
+	b.app, err = NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Recordings: f, Now: b.clock, After: b.after})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.size(100, 30)
+	b.publish(b.ctl.snap)
+	b.send(recordings.List(f)())
+	b.press("9")
+	b.wants("old.trtui")
+	f.folder = append(f.folder, &report.Recording{Path: "there/new.trtui", Complete: true})
+	if b.pass(time.Second); strings.Contains(b.app.Content(), "new.trtui") {
+		t.Error("the folder is looked at too often")
+	}
+	b.pass(3 * time.Second)
+	b.wants("old.trtui", "new.trtui")
+	f.folder = f.folder[:1]
+	b.pass(3 * time.Second)
+	if strings.Contains(b.app.Content(), "new.trtui") {
+		t.Error("what is gone is listed")
+	}
+	if len(b.due) > 3 {
+		t.Errorf("%d reminders wait", len(b.due))
+	}
 }

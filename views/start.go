@@ -40,6 +40,9 @@ func newWorkbench(ctl Controller, o Options) (*workbench, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.After == nil {
+		o.After = func(d time.Duration, msg tea.Msg) tea.Cmd { return tea.Tick(d, func(time.Time) tea.Msg { return msg }) }
+	}
 	w := &workbench{o: o, ctl: ctl, snap: ctl.Snapshot(), tour: tour{seen: o.TourSeen}}
 	if len(o.Compared) > 2 {
 		w.several = comparison.NewSeveral(o.Compared)
@@ -119,7 +122,7 @@ func (w *workbench) screens() []*ui.Screen {
 		accuracy.Screen(look, w, studying(w), w.o.hint),
 		tactics.Screen(look, w, w.o.Now),
 		runtime.Screen(look, w, splitting(w)),
-		recordings.Screen(look, w.o.Timeline, recordings.Shelf{Folder: w.o.Recordings, Live: w.o.Live, Open: w.o.Open, Read: w.o.Read, Marked: w.comparison.Marked, Recordable: w.o.Recorder != nil}),
+		recordings.Screen(look, w.o.Timeline, recordings.Shelf{Folder: w.o.Recordings, Live: w.o.Live, Open: w.o.Open, Read: w.o.Read, Marked: w.comparison.Marked, Recordable: w.o.Recorder != nil, After: w.o.After}),
 		trials.Screen(look, w, tried, read, w.comparison.Marked, more),
 		comparison.Screen(look, &w.comparison),
 	}

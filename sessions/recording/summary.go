@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -132,6 +133,21 @@ func duration(n sql.NullInt64) *time.Duration {
 type Folder string
 
 func (f Folder) String() string { return string(f) }
+
+// Names are the files in the folder that are named as recordings are, in a line each.
+func (f Folder) Names() string {
+	entries, err := os.ReadDir(string(f))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == Extension {
+			names = append(names, e.Name())
+		}
+	}
+	return strings.Join(names, "\n")
+}
 
 // List sums up the recordings in the folder, as the function of that name.
 func (f Folder) List() ([]*report.Recording, error) { return List(string(f)) }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -26,8 +27,29 @@ func Screen(look *ui.Look, t Timeline, others Shelf) *ui.Screen {
 
 // recordingsMsg brings the list of recordings, newest first, or the reason why there is none.
 type recordingsMsg struct {
-	list []*report.Recording
-	err  error
+	list  []*report.Recording
+	err   error
+	names string // of the files then
+}
+
+// lookMsg says that it is time to look whether the files in the folder are others, unless they were listed since; sameMsg that they
+// are not.
+type (
+	lookMsg struct{ listing int }
+	sameMsg struct{}
+)
+
+// lookEvery is how often the folder is looked at.
+const lookEvery = 2 * time.Second
+
+// look lists what is in the folder where its files are others than they were.
+func look(folder Folder, names string) tea.Cmd {
+	return func() tea.Msg {
+		if folder.Names() == names {
+			return sameMsg{}
+		}
+		return List(folder)()
+	}
 }
 
 // List sums up what is in the folder.
@@ -36,8 +58,9 @@ func List(folder Folder) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
+		names := folder.Names()
 		list, err := folder.List()
-		return recordingsMsg{list, err}
+		return recordingsMsg{list, err, names}
 	}
 }
 
@@ -48,6 +71,8 @@ type recordingsView struct {
 	table  ui.Table
 	list   []*report.Recording
 	listed bool // list is what there is
+	names  string
+	lists  int // how often it was listed or looked at
 	err    error
 }
 
@@ -199,6 +224,14 @@ func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {
 		if i := slices.IndexFunc(v.list, func(r *report.Recording) bool { return r.Path == v.in.Snap.Replay }); first && i >= 0 {
 			v.table.Select(v.before() + i) // the one that is shown
 		}
+		v.names = msg.names
+		return v.again()
+	case sameMsg:
+		return v.again()
+	case lookMsg:
+		if msg.listing == v.lists {
+			return look(v.others.Folder, v.names)
+		}
 	default:
 		if r := v.table.Row(); pane.IsKey(msg, "enter") && r >= 0 && v.others.Open != nil {
 			if v.live(r) {
@@ -210,6 +243,15 @@ func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {
 		v.table.Update(msg)
 	}
 	return nil
+}
+
+// again has the folder looked at in a while.
+func (v *recordingsView) again() tea.Cmd {
+	if v.others.After == nil || v.others.Folder == nil {
+		return nil
+	}
+	v.lists++
+	return v.others.After(lookEvery, lookMsg{v.lists})
 }
 
 func (v *recordingsView) Render(w, h int) string {

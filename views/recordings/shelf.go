@@ -1,6 +1,8 @@
 package recordings
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -15,4 +17,6 @@ type Shelf struct {
 	Read       func(path, state string) (*report.Snapshot, error)
 	Marked     pane.Marked
 	Recordable bool // what is shown can be recorded
+	// After gives a message after a time; nil: the folder is looked at once.
+	After func(time.Duration, tea.Msg) tea.Cmd
 }

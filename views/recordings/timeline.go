@@ -30,6 +30,8 @@ type Timeline interface {
 // Folder is where recordings are kept.
 type Folder interface {
 	String() string
+	// Names tells quickly which recordings there are: it changes where one appears or goes.
+	Names() string
 	// List sums the recordings up, newest first.
 	List() ([]*report.Recording, error)
 	// New returns the path of a new recording, named after its model and when it begins.
