@@ -141,7 +141,7 @@ CREATE TABLE ranges (            -- what every calibrator makes of every tensor
   config     INTEGER NOT NULL REFERENCES configs(id),
   tensor     TEXT NOT NULL,
   layer      TEXT,                 -- its producer; NULL for an input of the network
-  calibrator TEXT NOT NULL,        -- or "the model's", the range that the model brings
+  calibrator TEXT NOT NULL,
   used       INTEGER NOT NULL,     -- 1: the engine quantises this tensor
   min        REAL, max REAL, mean REAL, std REAL,
   amax       REAL, scale REAL, zero INTEGER,
