@@ -43,7 +43,7 @@ one that trtexec does not have is an error; flags of trtui build may stand besid
 				err = c.Flags().Parse(p.args)
 			}
 			if err == nil {
-				err = p.spareModel()
+				err = p.spareInputs(c.Flags())
 			}
 			if err != nil {
 				return usageError{err}

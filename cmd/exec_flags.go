@@ -180,10 +180,11 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 	return p, nil
 }
 
-// spareModel refuses to write over the model that is read.
-func (p *execPlan) spareModel() error {
+// spareInputs refuses to write over the model that is read, or what flags of ours name.
+func (p *execPlan) spareInputs(ours *pflag.FlagSet) error {
+	inputs := append(filesRead(ours), p.model)
 	for _, path := range append(slices.Sorted(maps.Values(p.exports)), p.save) {
-		if err := spare("a file to write,", path, []string{p.model}); err != nil {
+		if err := spare("a file to write,", path, inputs); err != nil {
 			return err
 		}
 	}

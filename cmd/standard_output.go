@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -45,12 +46,15 @@ func checkOutput(c *cobra.Command) error {
 // inPlace annotates commands that may write over the file that they read.
 const inPlace = "in place"
 
-// spareInputs refuses to write over a model, an engine or a recording that is read; what else is there is written over, as what was
-// named.
+// readFiles are the flags that name a file to read.
+var readFiles = []string{"data", "calib-data", "labels", "config", "ranges", "rules", "plugin", "tokenizer", "weights", "baseline", "budget", "theme", "keys", "resume"}
+
+// spareInputs refuses to write over what is read, as an argument or by a flag; what else is there is written over, as what was named.
 func spareInputs(c *cobra.Command, inputs []string) error {
 	if c.Annotations[inPlace] != "" {
 		return nil
 	}
+	inputs = append(slices.Clone(inputs), filesRead(c.Flags())...)
 	for _, name := range writtenFiles {
 		if f := c.Flags().Lookup(name); f != nil {
 			if err := spare(spelt(f), f.Value.String(), inputs); err != nil {
@@ -59,6 +63,23 @@ func spareInputs(c *cobra.Command, inputs []string) error {
 		}
 	}
 	return nil
+}
+
+// filesRead are the files that flags name to be read.
+func filesRead(flags *pflag.FlagSet) (list []string) {
+	for _, name := range readFiles {
+		f := flags.Lookup(name)
+		switch {
+		case f == nil || !f.Changed:
+		default:
+			if several, ok := f.Value.(pflag.SliceValue); ok {
+				list = append(list, several.GetSlice()...)
+				continue
+			}
+			list = append(list, f.Value.String())
+		}
+	}
+	return list
 }
 
 // spare refuses that a flag names a file to write that is read.

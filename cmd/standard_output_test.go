@@ -30,6 +30,22 @@ func TestInputsAreSpared(t *testing.T) {
 			t.Errorf("%q: %q", args, text)
 		}
 	}
+	other := filepath.Join(filepath.Dir(model), "other")
+	if err := os.WriteFile(other, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"calibrate", model, "--ranges", other, "-o", other}, {"calibrate", model, "--data", other, "-o", other}, {"tune-precision", model, "--config", other, "-o", other},
+		{"build", model, "--calib-data", other, "-o", other}, {"export", "csv", model, "--rules", "x", "--rules", other, "-o", other}, {"run", model, "--data", other, "--save-outputs", other},
+		{"exec", "--onnx=" + model, "--calib=" + other, "--exportTimes=" + other}, {"export", "png", model, "--theme", other, "-o", other},
+	} {
+		if _, text := command(t, exitFailure, args...); !strings.Contains(text, "is the file that is read") {
+			t.Errorf("%q: %q", args, text)
+		}
+	}
+	if now, err := os.ReadFile(other); err != nil || string(now) != "{}" {
+		t.Errorf("%v: what flags name is lost", err)
+	}
 	if now, err := os.ReadFile(model); err != nil || string(now) != string(data) {
 		t.Errorf("%v: the model is lost", err)
 	}
