@@ -18,7 +18,7 @@ func TestWorkbenchRefuses(t *testing.T) {
 	}{
 		{[]string{"conformanc"}, exitFailure, `did you mean "conformance"?`},
 		{[]string{"a.onnx", "b.onnx"}, exitFailure, "a.onnx: no such file"},
-		{[]string{"a.onnx", "b.onnx", "c.onnx"}, exitFailure, "the workbench opens one file, or two beside each other, not 3"},
+		{[]string{"a.onnx", "b.onnx", "c.onnx"}, exitFailure, "open a.onnx: no such file"},
 		{[]string{"@fp32", "@fp33"}, exitFailure, `"fp33" is neither fp32, fp16 nor int8`},
 		{[]string{"--batch", "0"}, exitFailure, "--batch 0: want 1 to"},
 		{[]string{"--random-items", "0"}, exitFailure, "--random-items 0: want 1 to 65536"},
