@@ -7,7 +7,9 @@ runs the programs one after the other, in processes of their own and in changing
 within a round are compared; the result is the median of those ratios. Below 1, trtui is faster.
 
 Every program gets the same inputs: those of test_data_set_0/ beside the model or of MODEL.in0.bin, MODEL.in1.bin..., else seeded
-noise. Outputs are compared with ONNX Runtime's on MODEL, as signal-to-noise ratio in dB.
+noise. Outputs are compared, as signal-to-noise ratio in dB, with those of ONNX Runtime on MODEL with its optimisers off: it then
+computes a quantised model in float32. With them on, it and OpenVINO add pairs of products of bytes in 16 bits on processors
+without VNNI, which saturates.
 """
 
 import argparse
@@ -28,12 +30,14 @@ import numpy as np
 TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
-def ort_session(model, threads, disabled):
+def ort_session(model, threads=1, disabled=(), optimise=True):
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
+    if not optimise:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled)
+    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"], disabled_optimizers=list(disabled))
 
 
 def inputs(model, batch):
@@ -45,7 +49,7 @@ def inputs(model, batch):
     protos = [onnx.TensorProto.FromString(file.read_bytes()) for file in files]
     stored = {proto.name: numpy_helper.to_array(proto) for proto in protos}
     rng, arrays = np.random.default_rng(0), {}
-    for index, value in enumerate(ort_session(model, 1, []).get_inputs()):
+    for index, value in enumerate(ort_session(model).get_inputs()):
         shape, kind = [dim if isinstance(dim, int) else batch for dim in value.shape], TYPES.get(value.type)
         raw, array = Path(f"{model.with_suffix('')}.in{index}.bin"), stored.get(value.name)
         if array is None and raw.exists() and kind is not None:
@@ -221,7 +225,7 @@ def main():
         files = Path(folder)
         feeds = inputs(options.model, options.batch)
         np.savez(files / "inputs.npz", **feeds)
-        session = ort_session(options.model, 1, [])
+        session = ort_session(options.model, optimise=False)
         reference = session.run(None, feeds)
         np.savez(files / "reference.npz", **dict(zip([value.name for value in session.get_outputs()], reference)))
         results = [compare(options, files, int(count)) for count in options.threads.split(",")]
