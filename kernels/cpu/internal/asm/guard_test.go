@@ -149,9 +149,12 @@ func TestFencedBytes(t *testing.T) {
 	for _, k := range QConvKernels() {
 		bothEnds(t, k.Name, k.Needs, func(t *testing.T, r *rand.Rand, last bool) {
 			strips(func(pixels, variant int) {
-				c := qconvCase(r, k.Blocks, pixels, 3*k.Steps, variant)
+				c := qconvCaseOf(k, r, pixels, 3, variant)
 				for s := range c.Steps { // ascending, as drivers have them
 					c.Steps[s] = int32(16 * s)
+				}
+				for i := range c.Pairs.Rest { // the last of the last step
+					c.Pairs.Rest[i] = int32(16*len(c.Steps) - 4)
 				}
 				k.Run(fence(t, c, 16, last))
 			})

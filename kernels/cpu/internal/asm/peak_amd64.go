@@ -19,7 +19,7 @@ func peakLoops(have Features) []PeakLoop {
 	case have.Has(AVXVNNI):
 		return []PeakLoop{float, {"i8", "VPDPBUSD, 256 bits", 10 * 32 * 2, peakDotAVXVNNI}}
 	}
-	return []PeakLoop{float, {"i8", "VPMADDWD on widened bytes, 256 bits", 10 * 32 * 2, peakDotAVX2}}
+	return []PeakLoop{float, {"i8", "VPMADDUBSW and VPMADDWD, 256 bits", 10 * 32 * 2, peakDotAVX2}}
 }
 
 func peakTiles(n int) {

@@ -19,11 +19,28 @@ type QConvCall struct {
 	Requant *Requant
 	Packed  []byte // the inputs as QConvKernel.Pack lays them out, in the place of In; nil if it has not
 	Ahead   []int8 // weights of a call that follows: kernels may fetch them, evenly over the tiles; nil for none
+	Pairs   QConvPairs
 
 	// Streamed says that Packed is more than the L1 cache holds, and that later calls go through it again: what stays is better the
 	// weights, which the next tile reads.
 	Streamed bool
 }
+
+// QConvPairs is what a kernel needs that adds products in pairs of 16 bits, and takes weights of which MostPair holds: an order of the
+// inputs of each step, and what is left of weights where no order does. That lies behind the steps' weights, of four inputs and 8 output
+// channels each: the weight of input c < 4 and output channel o < 8 of part r lies at 32*r + 4*o + c.
+type QConvPairs struct {
+	Order []byte  // 16 for each step: weight(t, c, o) is that of input Order[16*t+c]
+	Rest  []int32 // byte offset of each four inputs within a window, inside of a step: for the first 8 output channels, then for the last
+	Low   int     // how many are for the first
+}
+
+// RestBytes is the weights of a part of the rest.
+const RestBytes = 32
+
+// MostPair bounds the sum of the positive weights among two of the same output channel that lie at 2i and 2i+1 of a step, and, without
+// its sign, that of the negative ones. Times the largest byte it has 16 bits.
+const MostPair = 128
 
 // reach returns the offset of the last step of pixel n-1: where tables ascend, as those of all drivers do, the
 // farthest one.
@@ -34,9 +51,10 @@ func (c *QConvCall) reach(n int) int { return int(c.Pixels[n-1]) + int(c.Steps[l
 type QConvKernel struct {
 	Name   string
 	Needs  Features
-	Blocks int // output channel blocks of a tile
-	Pixels int // the most pixels of a tile
-	Steps  int // what the steps are a multiple of
+	Blocks int  // output channel blocks of a tile
+	Pixels int  // the most pixels of a tile
+	Steps  int  // what the steps are a multiple of
+	Pairs  bool // takes weights as QConvPairs says, and no others
 	level  level
 	packs  packing
 }
@@ -47,7 +65,6 @@ type packing uint8
 const (
 	inPlace packing = iota // reads them where they lie
 	tiled
-	widened
 )
 
 // InPlace reports whether the kernel reads inputs where they lie, and has no use for QConvCall.Packed.

@@ -15,6 +15,9 @@ type qconvArgs struct {
 	ahead         *int8
 	aheadStep     int
 	fetch         [2]fetch // of the output and of the residual
+	order         *byte
+	rest          *int32
+	restOf        [2]int // how many are of the first 8 channels, and of the last 8
 }
 
 // fetch is where the assembly is in asking for what a tile needs: the next pixel, and how many are left. The last one is followed by
@@ -60,7 +63,16 @@ func (k QConvKernel) runInPlace(c *QConvCall) {
 	_ = c.In[c.reach(n)+15]
 	requant := c.Requant.args(n, k.Blocks)
 	_, _ = c.Start[16*k.Blocks-1], c.Weights[len(c.Steps)*256*k.Blocks-1]
-	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant, &c.Weights[0], 0, [2]fetch{}}
+	args := qconvArgs{in: &c.In[0], pixels: &c.Pixels[0], steps: &c.Steps[0], numSteps: len(c.Steps), weights: &c.Weights[0],
+		start: &c.Start[0], requant: &requant, ahead: &c.Weights[0]}
+	if k.Pairs {
+		rest := c.Pairs.Rest
+		_, _ = c.Pairs.Order[16*len(c.Steps)-1], c.Weights[len(c.Steps)*256+len(rest)*RestBytes-1]
+		args.order = &c.Pairs.Order[0]
+		if len(rest) > 0 {
+			args.rest, args.restOf = &rest[0], [2]int{c.Pairs.Low, len(rest[c.Pairs.Low:])}
+		}
+	}
 	p, full := evenly(n, k.Pixels)
 	lines := len(c.Steps) * min(p, 4*k.Blocks) // that a tile can ask for
 	if len(c.Ahead) > 0 {
@@ -80,6 +92,8 @@ func (k QConvKernel) runInPlace(c *QConvCall) {
 // tiles calls the function of the kernel's shape.
 func (k QConvKernel) tiles(pixels, tiles int, args *qconvArgs) {
 	switch p := (*byte)(unsafe.Pointer(args)); {
+	case k.Pairs:
+		qconv16PairsAVX2(pixels, tiles, p)
 	case k.level == avx2:
 		qconv16AVX2(pixels, tiles, p)
 	case k.level == avxVNNI:
@@ -94,12 +108,12 @@ func (k QConvKernel) tiles(pixels, tiles int, args *qconvArgs) {
 // QConvKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func QConvKernels() []QConvKernel {
 	return append([]QConvKernel{
-		{"qconv_u8s8_amx_32x32", AVX512 | AVX512VNNI | AMXInt8, 2, 32, 4, amx, tiled},
-		{"qconv_u8s8_amx_32x16", AVX512 | AVX512VNNI | AMXInt8, 1, 32, 4, amx, tiled},
-		{"qconv_u8s8_vnni_11x32", AVX512 | AVX512VNNI, 2, 11, 1, avx512, inPlace},
-		{"qconv_u8s8_vnni_12x16", AVX512 | AVX512VNNI, 1, 12, 1, avx512, inPlace},
-		{"qconv_u8s8_avxvnni_6x16", AVX2 | AVXVNNI, 1, 6, 1, avxVNNI, inPlace},
-		{"qconv_u8s8_avx2_wide_5x16", AVX2, 1, 5, 1, avx2, widened},
-		{"qconv_u8s8_avx2_4x16", AVX2, 1, 4, 1, avx2, inPlace},
+		{"qconv_u8s8_amx_32x32", AVX512 | AVX512VNNI | AMXInt8, 2, 32, 4, false, amx, tiled},
+		{"qconv_u8s8_amx_32x16", AVX512 | AVX512VNNI | AMXInt8, 1, 32, 4, false, amx, tiled},
+		{"qconv_u8s8_vnni_11x32", AVX512 | AVX512VNNI, 2, 11, 1, false, avx512, inPlace},
+		{"qconv_u8s8_vnni_12x16", AVX512 | AVX512VNNI, 1, 12, 1, false, avx512, inPlace},
+		{"qconv_u8s8_avxvnni_6x16", AVX2 | AVXVNNI, 1, 6, 1, false, avxVNNI, inPlace},
+		{"qconv_u8s8_avx2_pairs_5x16", AVX2, 1, 5, 1, true, avx2, inPlace},
+		{"qconv_u8s8_avx2_4x16", AVX2, 1, 4, 1, false, avx2, inPlace},
 	}, qconvGenericKernels()...)
 }

@@ -96,6 +96,36 @@ func qconvCase(r *rand.Rand, blocks, pixels, steps, variant int) *QConvCall {
 	return c
 }
 
+// qconvCaseOf is a case for a kernel: for one that takes pairs, with weights of which the largest are as large as they may be, and a rest.
+func qconvCaseOf(k QConvKernel, r *rand.Rand, pixels, steps, variant int) *QConvCall {
+	c := qconvCase(r, k.Blocks, pixels, steps*k.Steps, variant)
+	if !k.Pairs {
+		return c
+	}
+	for range c.Steps {
+		for _, i := range r.Perm(16) {
+			c.Pairs.Order = append(c.Pairs.Order, byte(i))
+		}
+	}
+	for half := range 2 {
+		for range r.IntN(5) {
+			c.Pairs.Rest = append(c.Pairs.Rest, c.Steps[r.IntN(len(c.Steps))]+int32(4*r.IntN(4)))
+		}
+		if half == 0 {
+			c.Pairs.Low = len(c.Pairs.Rest)
+		}
+	}
+	c.Weights = append(c.Weights, qweights(r, len(c.Pairs.Rest)*RestBytes)...)
+	for i := 0; i < len(c.Weights); i += 2 {
+		a, b := int(c.Weights[i]), int(c.Weights[i+1])
+		if a > 0 && b > 0 || a < 0 && b < 0 {
+			b = max(-MostPair, min(MostPair, a+b)) - a
+		}
+		c.Weights[i+1] = int8(b)
+	}
+	return c
+}
+
 // qconvNaive is the definition: sums first, then the epilogue of each.
 func qconvNaive(c *QConvCall, blocks int) {
 	for x, p := range c.Pixels {
@@ -107,6 +137,19 @@ func qconvNaive(c *QConvCall, blocks int) {
 				for t, s := range c.Steps {
 					for i := range 16 {
 						w := c.Weights[((t*4+i/4)*16*blocks+o)*4+i%4]
+						at := i
+						if c.Pairs.Order != nil {
+							at = int(c.Pairs.Order[16*t+i])
+						}
+						sum += int64(c.In[int(p+s)+at]) * int64(w)
+					}
+				}
+				for t, s := range c.Pairs.Rest {
+					if low := t < c.Pairs.Low; low != (l < 8) {
+						continue
+					}
+					for i := range 4 {
+						w := c.Weights[len(c.Steps)*256*blocks+t*RestBytes+l%8*4+i]
 						sum += int64(c.In[int(p+s)+i]) * int64(w)
 					}
 				}
@@ -147,7 +190,7 @@ func TestQConvKernels(t *testing.T) {
 			runnable(t, k.Needs)
 			testStrips(t, k.Run, func(c *QConvCall) { qconvNaive(c, k.Blocks) },
 				func(r *rand.Rand, pixels, steps, variant int) *QConvCall {
-					return qconvCase(r, k.Blocks, pixels, steps*k.Steps, variant)
+					return qconvCaseOf(k, r, pixels, steps, variant)
 				})
 			if k.InPlace() {
 				return
@@ -165,7 +208,7 @@ func TestQConvKernels(t *testing.T) {
 			}
 			testStrips(t, packed, func(c *QConvCall) { qconvNaive(c, k.Blocks) },
 				func(r *rand.Rand, pixels, steps, variant int) *QConvCall {
-					return qconvCase(r, k.Blocks, pixels, steps*k.Steps, variant)
+					return qconvCaseOf(k, r, pixels, steps, variant)
 				})
 		})
 	}

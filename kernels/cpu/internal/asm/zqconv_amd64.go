@@ -24,12 +24,7 @@ func qconv16AVXVNNI(pixels int, tiles int, args *byte)
 //go:noescape
 func qconv16AVX2(pixels int, tiles int, args *byte)
 
-// qconv16WideAVX2 computes tiles of 1 to 5 pixels x 16 output channels; see QConvCall.
+// qconv16PairsAVX2 computes tiles of 1 to 5 pixels x 16 output channels; see QConvCall.
 //
 //go:noescape
-func qconv16WideAVX2(pixels int, tiles int, args *byte)
-
-// widenBytesAVX2 lays out inputs in 16 bits; see QConvKernel.Pack.
-//
-//go:noescape
-func widenBytesAVX2(args *byte)
+func qconv16PairsAVX2(pixels int, tiles int, args *byte)

@@ -69,12 +69,16 @@ func planColumnsInt8(s windows.Shape, depth windows.Depth, cfg ConfigInt8) (*Col
 	if err := cmp.Or(s.CheckTaps(maxColumn), s.FewTaps(c.depth.Kernel, maxColumn), c.depth.Check()); err != nil {
 		return nil, err
 	}
+	kernel := quantised.ConvKernel
+	if cfg.Whole {
+		kernel = quantised.WholeKernel
+	}
 	inGroup, outGroup := s.Channels/s.Groups, s.Filters/s.Groups
 	if n := inGroup * c.taps(); n > maxColumn {
 		return nil, fmt.Errorf("%d channels by %d taps are more than %d products, which int32 may not hold", inGroup, c.taps(), maxColumn)
 	}
 	for b, blocks := 0, work.BlocksOf(s.Filters); b < blocks; {
-		p := columnsPanel{Panel: quantised.Panel{Kernel: quantised.ConvKernel(cfg.Features, min(2, blocks-b)), Block: b}}
+		p := columnsPanel{Panel: quantised.Panel{Kernel: kernel(cfg.Features, min(2, blocks-b)), Block: b}}
 		b += p.Kernel.Blocks
 		p.first = p.Block * work.Lanes / outGroup * inGroup
 		p.last = ((min(b*work.Lanes, s.Filters)-1)/outGroup + 1) * inGroup
@@ -117,9 +121,7 @@ func (c *ColumnsInt8) pack(p *columnsPanel, weights []int16) {
 			return weights[(f*inGroup+channel)*taps+(at+i)%taps]
 		}})
 	}
-	p.Weights = len(c.weights)
-	last := min(c.shape.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes)
-	c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, last, p.Kernel)
+	c.weights = p.Pack(c.weights, steps, c.shape.Filters)
 }
 
 // Workspace returns the bytes that Run needs.

@@ -42,6 +42,7 @@ type ConfigInt8 struct {
 	Signed   bool         // a stem's NCHW bytes are two's complement, not offset binary
 	InPlane  int          // bytes between the channel blocks of the input of Run; 0 for dense
 	Planar   bool         // the output is NCHW of at most 16 channels, as float32 without a residual: transposed convolutions alone
+	Whole    bool         // steps have all of the weights, for sums of some of them: ColumnsInt8 alone
 	Features asm.Features // what the kernels may use
 	Workers  int          // goroutines that Run may use, at least 1
 }

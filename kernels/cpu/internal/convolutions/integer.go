@@ -77,7 +77,7 @@ func planIntegerConv(b kernels.Binding, cfg ConfigInt8) (*integerConv, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Signed = b.In[0].Type == numeric.I8
+	cfg.Signed, cfg.Whole = b.In[0].Type == numeric.I8, true
 	c, err := planColumnsInt8(s, d, cfg)
 	return &integerConv{ColumnsInt8: c, b: b}, err
 }
@@ -101,7 +101,7 @@ func (k *integerConv) bind() error {
 		weights[i] = int16(w - zeros[i/each%len(zeros)])
 	}
 	c, err := NewColumnsInt8(k.shape, k.depth, weights, make([]float32, k.shape.Filters), nil, ConfigInt8{
-		InZero: 1, Signed: k.cfg.Signed, Features: k.cfg.Features, Workers: k.cfg.Workers})
+		InZero: 1, Signed: k.cfg.Signed, Whole: true, Features: k.cfg.Features, Workers: k.cfg.Workers})
 	if err != nil {
 		return err
 	}

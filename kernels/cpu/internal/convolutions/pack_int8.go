@@ -119,8 +119,7 @@ func (c *DirectInt8) pack(weights []int16, scale, bias []float32) {
 		if i == 0 {
 			c.weights = quantised.Room(c.panels, len(steps))
 		}
-		p.Weights = len(c.weights)
-		c.weights, p.Steps = quantised.Pack(c.weights, steps, p.Block*work.Lanes, min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel)
+		c.weights = p.Pack(c.weights, steps, s.Filters)
 		p.ShareSteps(&c.panels[0])
 	}
 	c.packed = c.packedPixels()

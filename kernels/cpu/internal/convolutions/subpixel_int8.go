@@ -24,10 +24,10 @@ type TransposedInt8 struct {
 
 	height  int // rows of a block
 	panels  []quantised.Panel
-	groups  int // ranges of panels
-	parts   [][]int8Phase
-	start   [][]int32 // of each phase
-	pixels  []int32   // of a row
+	groups  int                 // ranges of panels
+	parts   [][]quantised.Panel // of each panel, by phase
+	start   [][]int32           // of each phase
+	pixels  []int32             // of a row
 	weights []int8
 	scale   []float32
 	bias    []float32
@@ -35,12 +35,6 @@ type TransposedInt8 struct {
 	planar  int // bytes of one worker's rows of a planar output
 	layout  asm.LayoutKernel
 	job     *work.Job[transposedInt8Run]
-}
-
-// int8Phase is what a panel has of a phase: the steps that reach its inputs, and where its weights begin.
-type int8Phase struct {
-	steps   []int32
-	weights int
 }
 
 // NewTransposedInt8 packs weights [Channels][Filters/Groups][KernelH][KernelW], each the integer weight minus its zero point,
@@ -117,7 +111,7 @@ func (c *TransposedInt8) split() {
 func (c *TransposedInt8) pack(weights []int16, scale, bias []float32) {
 	s := &c.shape
 	perGroup, filters := s.Channels/s.Groups, s.Filters/s.Groups
-	c.parts = make([][]int8Phase, len(c.panels))
+	c.parts = make([][]quantised.Panel, len(c.panels))
 	for _, phase := range c.phases {
 		taps := len(phase.taps)
 		ordinary := make([]int16, s.Filters*perGroup*taps) // as a convolution has them
@@ -129,10 +123,8 @@ func (c *TransposedInt8) pack(weights []int16, scale, bias []float32) {
 		start, c.scale, c.bias = quantised.Constants(s.Filters, ordinary, scale, bias, c.cfg.InZero)
 		c.start = append(c.start, start)
 		for i := range c.panels {
-			p := &c.panels[i]
-			part := int8Phase{weights: len(c.weights)}
-			last := min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes)
-			c.weights, part.steps = quantised.Pack(c.weights, c.steps(p, phase, ordinary), p.Block*work.Lanes, last, p.Kernel)
+			part := c.panels[i]
+			c.weights = part.Pack(c.weights, c.steps(&part, phase, ordinary), s.Filters)
 			c.parts[i] = append(c.parts[i], part)
 		}
 	}
@@ -230,10 +222,9 @@ type int8Rows struct {
 // phase computes rows [first, last), if there are so many, of a phase and a panel.
 func (r *transposedInt8Run) phase(p, index int, out int8Rows, first, last int, in []byte) {
 	c, s := r.conv, &r.conv.shape
-	panel, part, phase := &c.panels[p], &c.parts[p][index], &c.phases[index]
+	panel, phase := &c.parts[p][index], &c.phases[index]
 	o := panel.Block * work.Lanes
-	ofPhase := quantised.Panel{Kernel: panel.Kernel, Steps: part.steps}
-	call := asm.QConvCall{Steps: part.steps, Weights: c.weights[part.weights:], Start: c.start[index][o:]}
+	call := asm.QConvCall{Steps: panel.Steps, Weights: c.weights[panel.Weights:], Start: c.start[index][o:]}
 	epilogue := r.call.Epilogue
 	if c.cfg.Planar {
 		epilogue.Float = work.Tensor4{Data: out.floats}
@@ -243,6 +234,6 @@ func (r *transposedInt8Run) phase(p, index int, out int8Rows, first, last int, i
 		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
 		requant.OutPixel, requant.ResidualPixel = s.StrideW*work.Lanes, s.StrideW*work.Lanes
 		call.In = in[(row-first)*c.area.Width*work.Lanes:]
-		ofPhase.Strip(call, c.pixels[:phase.columns], requant)
+		panel.Strip(call, c.pixels[:phase.columns], requant)
 	}
 }

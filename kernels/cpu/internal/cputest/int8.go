@@ -72,10 +72,19 @@ type Int8Case struct {
 	Epilogue    quantised.Epilogue
 }
 
+// NewInt8Case returns a case on weights of no more than limit: most are small, as weights are, for one block of filters, and they are
+// all as likely for the next.
 func NewInt8Case(r *rand.Rand, s windows.Shape, limit int) *Int8Case {
 	c := &Int8Case{shape: s, Zero: int32(r.IntN(256)), X: RandomBytes(r, s.Batch*s.Channels*s.Height*s.Width)}
-	for range s.Filters * s.Channels / s.Groups * s.KernelH * s.KernelW {
-		c.Weights = append(c.Weights, int16(r.IntN(2*limit+1)-limit))
+	any := func() int { return r.IntN(2*limit+1) - limit }
+	for f := range s.Filters {
+		for range s.Channels / s.Groups * s.KernelH * s.KernelW {
+			w := any()
+			if f/work.Lanes%2 == 0 && r.IntN(100) > 0 {
+				w = (w + any() + any()) / 3
+			}
+			c.Weights = append(c.Weights, int16(w))
+		}
 	}
 	for range s.Filters {
 		c.Scale = append(c.Scale, r.Float32()*0.001)

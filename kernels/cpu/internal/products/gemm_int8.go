@@ -40,7 +40,8 @@ type GemmInt8Config struct {
 // epilogue.
 type PackedInt8 struct {
 	n, k    int
-	depth   int // K rounded up to a step
+	depth   int             // K rounded up to a step
+	kernel  asm.QConvKernel // for these columns, whatever the weights
 	panels  []quantised.Panel
 	weights []int8
 	start   []int32
@@ -83,7 +84,7 @@ func NewGemmInt8(m int, b *PackedInt8, cfg GemmInt8Config) (*GemmInt8, error) {
 	if m < 1 {
 		return nil, fmt.Errorf("matrix product of %dx%d by %dx%d is empty", m, b.k, b.k, b.n)
 	}
-	g := planGemmInt8(m, b, b.panels[0].Kernel, cfg)
+	g := planGemmInt8(m, b, b.kernel, cfg)
 	cfg = g.cfg
 	for i := range b.panels {
 		if p := &b.panels[i]; !p.Alike(&b.panels[0]) || len(p.Steps) != b.depth/16 {
@@ -106,7 +107,7 @@ func NewGemmInt8(m int, b *PackedInt8, cfg GemmInt8Config) (*GemmInt8, error) {
 	}
 	blocks := g.rowBlocks()
 	g.groups = min(len(g.panels), (want+blocks-1)/blocks)
-	if m <= g.panels[0].Kernel.Pixels {
+	if m <= g.kernel.Pixels {
 		g.taper = work.Taper{Pieces: len(g.panels), Workers: cfg.Workers}
 		g.groups = g.taper.Units()
 	}
@@ -160,11 +161,11 @@ func (g *PackedInt8) pack(weights []int16, scale, bias []float32, cfg PackInt8Co
 		b += p.Kernel.Blocks
 		g.panels = append(g.panels, p)
 	}
+	g.kernel = g.panels[0].Kernel
 	g.weights = quantised.Room(g.panels, len(steps))
 	for i := range g.panels {
 		p := &g.panels[i]
-		p.Weights = len(g.weights)
-		g.weights, p.Steps = quantised.Pack(g.weights, steps, p.Block*work.Lanes, min(g.n, (p.Block+p.Kernel.Blocks)*work.Lanes), p.Kernel)
+		g.weights = p.Pack(g.weights, steps, g.n)
 		p.ShareSteps(&g.panels[0])
 	}
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/internal/work"
 )
 
-// Panel is 16*Blocks output channels and the steps that reach their inputs.
+// Panel is 16*Blocks output channels and the steps that reach their inputs. Pack changes its kernel where another suits the weights.
 type Panel struct {
 	Kernel  asm.QConvKernel
 	Block   int // first output channel block
 	First   int // first input channel block read
 	Steps   []int32
+	Pairs   asm.QConvPairs
 	Weights int // where its weights begin
 }
 
@@ -34,7 +35,7 @@ func (p *Panel) ShareSteps(other *Panel) {
 // Strip computes so many pixels of a panel: in pieces that keep a call short enough for the scheduler. Call says what its calls have
 // in common, requant what becomes of the first pixel on.
 func (p *Panel) Strip(call asm.QConvCall, pixels []int32, requant asm.Requant) {
-	call.Requant = &requant
+	call.Requant, call.Pairs = &requant, p.Pairs
 	next := call.Ahead
 	for most := PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
 		n := min(most, len(pixels))
@@ -72,9 +73,16 @@ func ConvKernel(have asm.Features, blocks int) asm.QConvKernel {
 	return firstKernel(func(k asm.QConvKernel) bool { return k.Blocks <= blocks && have.Has(k.Needs) })
 }
 
-// InPlaceKernel is ConvKernel among those that read inputs where they lie.
+// WholeKernel is ConvKernel among those that take any weights.
+func WholeKernel(have asm.Features, blocks int) asm.QConvKernel {
+	return firstKernel(func(k asm.QConvKernel) bool { return !k.Pairs && k.Blocks <= blocks && have.Has(k.Needs) })
+}
+
+// InPlaceKernel is WholeKernel among those that read inputs where they lie.
 func InPlaceKernel(have asm.Features, blocks int) asm.QConvKernel {
-	return firstKernel(func(k asm.QConvKernel) bool { return k.InPlace() && k.Blocks <= blocks && have.Has(k.Needs) })
+	return firstKernel(func(k asm.QConvKernel) bool {
+		return !k.Pairs && k.InPlace() && k.Blocks <= blocks && have.Has(k.Needs)
+	})
 }
 
 func firstKernel(fits func(asm.QConvKernel) bool) asm.QConvKernel {
@@ -97,7 +105,11 @@ func Room(panels []Panel, steps int) []int8 {
 	size := 0
 	for i := range panels {
 		k := &panels[i].Kernel
-		size += work.CeilDiv(steps, k.Steps) * k.Steps * 256 * k.Blocks
+		bytes := work.CeilDiv(steps, k.Steps) * k.Steps * 256 * k.Blocks
+		if k.Pairs {
+			bytes += bytes / 8 // there is seldom more of a rest
+		}
+		size += bytes
 	}
 	return work.Aligned[int8](size)[:0]
 }
@@ -105,40 +117,43 @@ func Room(panels []Panel, steps int) []int8 {
 // MostSteps is how many a step may become: weights of up to 255 are of three signed bytes at most.
 const MostSteps = 3
 
-// Pack appends the weights of filters [first, last) as asm.QConvCall has them, and returns the step
-// offsets. VPDPBUSD takes signed bytes; a step with weights beyond them (asymmetric uint8 weights minus
-// their zero point) is followed by others, at the same input, with what is left. They are filled up to as many as the kernel
-// takes at a time by some without weights.
-func Pack(packed []int8, steps []Step, first, last int, kernel asm.QConvKernel) ([]int8, []int32) {
-	var offsets []int32
-	blocks := kernel.Blocks
-	rest := make([]int16, 16*(last-first))
+// Pack appends the weights of the panel's filters, of so many that there are, as its kernel takes them. VPDPBUSD takes signed bytes; a
+// step with weights beyond them (asymmetric uint8 weights minus their zero point) is followed by others, at the same input, with what is
+// left. They are filled up to as many as the kernel takes at a time by some without weights.
+func (p *Panel) Pack(packed []int8, steps []Step, filters int) []int8 {
+	first, blocks := p.Block*work.Lanes, p.Kernel.Blocks
+	last := min(filters, first+blocks*work.Lanes)
+	p.Weights, p.Steps = len(packed), nil
+	left := make([]int16, 16*(last-first))
 	for _, s := range steps {
 		some := false
-		for j := range rest {
-			rest[j] = s.Weight(first+j/16, j%16)
-			some = some || rest[j] != 0
+		for j := range left {
+			left[j] = s.Weight(first+j/16, j%16)
+			some = some || left[j] != 0
 		}
 		for some {
 			tile := make([]int8, 256*blocks)
 			some = false
-			for j, w := range rest {
+			for j, w := range left {
 				low := max(-128, min(127, w))
 				f, i := j/16, j%16
 				tile[((i/4)*16*blocks+f)*4+i%4] = int8(low)
-				rest[j] -= low
-				some = some || rest[j] != 0
+				left[j] -= low
+				some = some || left[j] != 0
 			}
-			packed, offsets = append(packed, tile...), append(offsets, s.Offset)
+			packed, p.Steps = append(packed, tile...), append(p.Steps, s.Offset)
 		}
 	}
-	if len(offsets) == 0 { // all weights are zero
-		packed, offsets = append(packed, make([]int8, 256*blocks)...), []int32{steps[0].Offset}
+	if len(p.Steps) == 0 { // all weights are zero
+		packed, p.Steps = append(packed, make([]int8, 256*blocks)...), []int32{steps[0].Offset}
 	}
-	for len(offsets)%kernel.Steps != 0 {
-		packed, offsets = append(packed, make([]int8, 256*blocks)...), append(offsets, offsets[len(offsets)-1])
+	for len(p.Steps)%p.Kernel.Steps != 0 {
+		packed, p.Steps = append(packed, make([]int8, 256*blocks)...), append(p.Steps, p.Steps[len(p.Steps)-1])
 	}
-	return packed, offsets
+	if p.Kernel.Pairs {
+		packed = p.pair(packed)
+	}
+	return packed
 }
 
 // Constants pads the epilogue's constants to whole channel blocks and folds the input's zero point into

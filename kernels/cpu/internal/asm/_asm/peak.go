@@ -108,19 +108,22 @@ func peakTiles(c *build.Context) {
 // narrowChains is how many sums of products of bytes the loop on registers of 32 bytes has.
 const narrowChains = 10
 
-// peakNarrowDot emits the loop of products of bytes on registers of 32 bytes, widened beforehand where that takes more than one
-// instruction: what is prepared serves many products.
+// peakNarrowDot emits the loop of products of bytes on registers of 32 bytes.
 func peakNarrowDot(c *build.Context, d dot) {
 	name := "peakDot" + d.name()
 	function(c, name, "func(n int)", fmt.Sprintf("%s adds %d*n registers of 32 products of bytes.", name, narrowChains))
 	n := c.Load(c.Param("n"), c.GP64())
-	acc, x, odd, w, t := ymm[:narrowChains], ymm[10], ymm[11], ymm[12:14], ymm[14:16]
+	acc, x, w, one, t := ymm[:narrowChains], ymm[10], ymm[11], ymm[12], ymm[13]
 	for _, v := range ymm {
 		avx2.zero(c, v)
 	}
 	c.Label("loop")
 	for _, v := range acc {
-		d.add(x, odd, t[0], t[1], w, v)
+		if d.vnni {
+			vpdpbusd(c, w, x, v)
+			continue
+		}
+		addFours(c, x, w, one, t, v)
 	}
 	c.SUBQ(operand.Imm(1), n)
 	c.JNE(operand.LabelRef("loop"))

@@ -12,6 +12,7 @@ import (
 const (
 	qIn, qPixels, qSteps, qNumSteps, qWeights, qStart, qRequant, qAhead, qAheadStep = 0, 8, 16, 24, 32, 40, 48, 56, 64
 	qFetch                                                                          = 72 // for the output and the residual each where and how many
+	qOrder, qRest, qRestLow, qRestHigh                                              = 104, 112, 120, 128
 
 	rScale, rBias, rOut, rOutPixel, rOutBlock     = 0, 8, 16, 24, 32
 	rRes, rResPixel, rResBlock                    = 40, 48, 56

@@ -11,8 +11,8 @@ import (
 
 // A dot is how registers of 32 bytes multiply unsigned by signed bytes and add groups of four products to int32: by
 // VPDPBUSD in VEX encoding, or exactly as that does by what every processor with AVX2 has. The bytes at even and at odd
-// places, widened to 16 bits, are multiplied and added in pairs by VPMADDWD; VPMADDUBSW would need half of that, and
-// saturate.
+// places, widened to 16 bits, are multiplied and added in pairs by VPMADDWD; VPMADDUBSW needs less than that, and saturates:
+// qconvPairs has it for weights that are prepared.
 type dot struct {
 	c    *build.Context
 	vnni bool
@@ -79,6 +79,13 @@ func (d dot) addPairs(x, t, w, acc reg.VecPhysical) {
 	d.c.VPADDD(t, acc, acc)
 }
 
+// addFours adds sums of four products to acc, by way of t, where none of two saturates; one is 1 in each 16 bits.
+func addFours(c *build.Context, x, w, one, t, acc reg.VecPhysical) {
+	c.VPMADDUBSW(w, x, t)
+	c.VPMADDWD(one, t, t)
+	c.VPADDD(t, acc, acc)
+}
+
 // vpdpbusd emits VPDPBUSD on registers of 32 bytes in VEX encoding, which the assembler does not know: a prefix of three
 // bytes, the opcode and the operands' byte.
 func vpdpbusd(c *build.Context, signed, unsigned, acc reg.VecPhysical) {
@@ -95,14 +102,14 @@ func vpdpbusd(c *build.Context, signed, unsigned, acc reg.VecPhysical) {
 // take more registers.
 func qconvNarrow(c *build.Context) {
 	for _, d := range dots(c, "qconv") {
-		qconvRows(c, "qconv16"+d.name(), 8-2*d.weights(), qPixels, func(k *qconvNarrowTile, at reg.GPVirtual) { k.reduce(d, at) })
+		qconvRows(c, "qconv16"+d.name(), 8-2*d.weights(), func(k *qconvNarrowTile, at reg.GPVirtual) { k.reduce(d, at) })
 	}
-	qconvWide(c)
+	qconvPairs(c)
 }
 
-// qconvRows emits a function of tiles of 16 channels by up to so many pixels. Reduce sums up a tile; at, which begins as a field of
-// the arguments, is what it reads the pixels by, and it leaves it at the next tile.
-func qconvRows(c *build.Context, name string, most, from int, reduce func(k *qconvNarrowTile, at reg.GPVirtual)) {
+// qconvRows emits a function of tiles of 16 channels by up to so many pixels. Reduce sums up a tile; at is the table of its pixels,
+// and it leaves it at the next tile's.
+func qconvRows(c *build.Context, name string, most int, reduce func(k *qconvNarrowTile, at reg.GPVirtual)) {
 	function(c, name, "func(pixels, tiles int, args *byte)",
 		fmt.Sprintf("%s computes tiles of 1 to %d pixels x 16 output channels; see QConvCall.", name, most))
 	pixels := c.Load(c.Param("pixels"), c.GP64())
@@ -115,7 +122,7 @@ func qconvRows(c *build.Context, name string, most, from int, reduce func(k *qco
 		for p := range k.p {
 			k.acc = append(k.acc, ymm[2*p:2*p+2])
 		}
-		k.emit(from, reduce)
+		k.emit(reduce)
 	}
 }
 
@@ -134,14 +141,14 @@ func (k *qconvNarrowTile) field(offset int) reg.GPVirtual {
 	return loadField(k.c, k.c.Load(k.c.Param("args"), k.c.GP64()).(reg.GPVirtual), offset)
 }
 
-func (k *qconvNarrowTile) emit(from int, reduce func(*qconvNarrowTile, reg.GPVirtual)) {
+func (k *qconvNarrowTile) emit(reduce func(*qconvNarrowTile, reg.GPVirtual)) {
 	c := k.c
 	tiles, err := c.Param("tiles").Resolve()
 	if err != nil {
 		panic(err)
 	}
 	c.Label(k.label(""))
-	at, requant := k.field(from), k.field(qRequant)
+	at, requant := k.field(qPixels), k.field(qRequant)
 	out, res := loadField(c, requant, rOut), loadField(c, requant, rRes)
 	c.Label(k.label("tile"))
 	start := k.field(qStart)
@@ -159,16 +166,23 @@ func (k *qconvNarrowTile) emit(from int, reduce func(*qconvNarrowTile, reg.GPVir
 	c.RET()
 }
 
-// reduce runs over the steps, four bytes of every pixel at a time, which are read where they lie: at is the table of pixels.
-func (k *qconvNarrowTile) reduce(d dot, at reg.GPVirtual) {
+// windows returns where the pixels of a tile begin.
+func (k *qconvNarrowTile) windows(at reg.GPVirtual) []reg.GPVirtual {
 	c, in := k.c, k.field(qIn)
-	weights, spare := k.spare[:2*d.weights()], k.spare[2*d.weights():]
 	windows := make([]reg.GPVirtual, k.p)
 	for p := range windows {
 		windows[p] = c.GP64().(reg.GPVirtual)
 		c.MOVLQSX(operand.Mem{Base: at, Disp: 4 * p}, windows[p])
 		c.ADDQ(in, windows[p])
 	}
+	return windows
+}
+
+// reduce runs over the steps, four bytes of every pixel at a time, which are read where they lie: at is the table of pixels.
+func (k *qconvNarrowTile) reduce(d dot, at reg.GPVirtual) {
+	c := k.c
+	weights, spare := k.spare[:2*d.weights()], k.spare[2*d.weights():]
+	windows := k.windows(at)
 	step, n, w, offset := k.field(qSteps), k.field(qNumSteps), k.field(qWeights), c.GP64().(reg.GPVirtual)
 	c.Label(k.label("step"))
 	c.MOVLQSX(operand.Mem{Base: step}, offset)
@@ -196,83 +210,62 @@ func (k *qconvNarrowTile) reduce(d dot, at reg.GPVirtual) {
 	c.ADDQ(operand.U32(uint32(4*k.p)), at)
 }
 
-// wideStep is the bytes of 16 inputs that are widened: the even ones first, then the odd ones.
-const wideStep = 32
-
-// qconvWide emits the convolution of inputs that are widened beforehand, which are only broadcast: of the registers, weights of 16
-// channels take four, and ten are left for sums.
-func qconvWide(c *build.Context) {
-	qconvRows(c, "qconv16WideAVX2", 5, qIn, (*qconvNarrowTile).reduceWide)
-	qconvWiden(c)
+// qconvPairs emits the convolution by weights in an order in which products fit in 16 bits when two of them are added, as VPMADDUBSW
+// adds them: inputs are brought into that order. What is left of weights follows, 8 channels at a time.
+func qconvPairs(c *build.Context) {
+	qconvRows(c, "qconv16PairsAVX2", 5, (*qconvNarrowTile).reducePairs)
 }
 
-// reduceWide runs over the steps of pixels that follow one another from at on.
-func (k *qconvNarrowTile) reduceWide(at reg.GPVirtual) {
-	c, d := k.c, dot{c: k.c}
-	weights, x, t := k.spare[:4], k.spare[4], k.spare[5]
-	n, w, apart, three := k.field(qNumSteps), k.field(qWeights), c.GP64(), c.GP64()
-	c.MOVQ(n, apart)
-	c.SHLQ(operand.Imm(5), apart)
-	c.LEAQ(operand.Mem{Base: apart, Index: apart, Scale: 2}, three)
+// reducePairs is reduce for such weights.
+func (k *qconvNarrowTile) reducePairs(at reg.GPVirtual) {
+	c := k.c
+	weights, order, x, t, one := k.spare[:2], k.spare[2], k.spare[3], k.spare[4], k.spare[5]
+	c.VPCMPEQD(one, one, one)
+	c.VPSRLW(operand.Imm(15), one, one)
+	windows := k.windows(at)
+	step, n, w, offset := k.field(qSteps), k.field(qNumSteps), k.field(qWeights), c.GP64().(reg.GPVirtual)
+	places := k.field(qOrder)
 	c.Label(k.label("step"))
+	c.MOVLQSX(operand.Mem{Base: step}, offset)
 	for q := range 4 {
 		for half := range 2 {
-			d.load(operand.Mem{Base: w, Disp: q*lane + 32*half}, weights[2*half:])
+			c.VMOVDQU(operand.Mem{Base: w, Disp: q*lane + 32*half}, weights[half])
 		}
-		for p := range k.p {
-			from := operand.Mem{Base: at, Disp: 4 * q}
-			switch p {
-			case 1, 2, 4:
-				from.Index, from.Scale = apart, uint8(p)
-			case 3:
-				from.Index, from.Scale = three, 1
-			}
-			for odd := range 2 {
-				c.VPBROADCASTD(from.Offset(wideStep/2*odd), x)
-				for half, acc := range k.acc[p] {
-					d.addPairs(x, t, weights[2*half+odd], acc)
-				}
+		c.VPBROADCASTD(operand.Mem{Base: places, Disp: 4 * q}, order)
+		for p, window := range windows {
+			c.VBROADCASTI128(operand.Mem{Base: window, Index: offset, Scale: 1}, x)
+			c.VPSHUFB(order, x, x)
+			for half, acc := range k.acc[p] {
+				addFours(c, x, weights[half], one, t, acc)
 			}
 		}
 	}
 	c.ADDQ(operand.U32(4*lane), w)
-	c.ADDQ(operand.Imm(wideStep), at)
+	c.ADDQ(operand.Imm(16), places)
+	c.ADDQ(operand.Imm(4), step)
 	c.SUBQ(operand.Imm(1), n)
 	c.JNE(operand.LabelRef(k.label("step")))
-	for range k.p - 1 {
-		c.ADDQ(apart, at)
-	}
-}
 
-// qconvWiden emits the function that widens inputs: pixel by pixel, the 16 bytes of each step.
-func qconvWiden(c *build.Context) {
-	function(c, "widenBytesAVX2", "func(args *byte)", "widenBytesAVX2 lays out inputs in 16 bits; see QConvKernel.Pack.")
-	args := c.Load(c.Param("args"), c.GP64()).(reg.GPVirtual)
-	field := func(offset int) reg.GPVirtual { return loadField(c, args, offset) }
-	to, pixels, low := field(pTo), field(pPixels), c.YMM()
-	c.VPCMPEQD(low, low, low)
-	c.VPSRLW(operand.Imm(8), low, low)
-	c.Label("pixel")
-	window, step, n := c.GP64(), field(pSteps), field(pQuads)
-	c.MOVLQSX(operand.Mem{Base: pixels}, window)
-	c.ADDQ(operand.Mem{Base: args, Disp: pIn}, window)
-	c.Label("step")
-	at, even, odd := c.GP64(), c.XMM(), c.XMM()
-	c.MOVLQSX(operand.Mem{Base: step}, at)
-	c.VMOVDQU(operand.Mem{Base: window, Index: at, Scale: 1}, even)
-	c.VPSRLW(operand.Imm(8), even, odd)
-	c.VPAND(low.AsX(), even, even)
-	c.VMOVDQU(even, operand.Mem{Base: to})
-	c.VMOVDQU(odd, operand.Mem{Base: to, Disp: wideStep / 2})
-	c.ADDQ(operand.Imm(4), step)
-	c.ADDQ(operand.Imm(wideStep), to)
-	c.SUBQ(operand.Imm(1), n)
-	c.JNE(operand.LabelRef("step"))
-	c.ADDQ(operand.Imm(4), pixels)
-	c.SUBQ(operand.Imm(1), operand.Mem{Base: args, Disp: pCount})
-	c.JNE(operand.LabelRef("pixel"))
-	c.VZEROUPPER()
-	c.RET()
+	c.MOVQ(k.field(qRest), step)
+	for half, count := range []int{qRestLow, qRestHigh} {
+		again, none := k.label(fmt.Sprintf("rest%d", half)), k.label(fmt.Sprintf("none%d", half))
+		c.MOVQ(k.field(count), n)
+		c.TESTQ(n, n)
+		c.JEQ(operand.LabelRef(none))
+		c.Label(again)
+		c.MOVLQSX(operand.Mem{Base: step}, offset)
+		c.VMOVDQU(operand.Mem{Base: w}, weights[0])
+		for p, window := range windows {
+			c.VPBROADCASTD(operand.Mem{Base: window, Index: offset, Scale: 1}, x)
+			addFours(c, x, weights[0], one, t, k.acc[p][half])
+		}
+		c.ADDQ(operand.Imm(32), w)
+		c.ADDQ(operand.Imm(4), step)
+		c.SUBQ(operand.Imm(1), n)
+		c.JNE(operand.LabelRef(again))
+		c.Label(none)
+	}
+	c.ADDQ(operand.U32(uint32(4*k.p)), at)
 }
 
 // qdepthwiseNarrow emits the depthwise convolution of bytes: the 64 bytes of a step, four pixels of 16 channels, become
