@@ -46,8 +46,8 @@ var settingDocs = map[string]string{
 var atStart = map[string]string{"rule_files": "rewrite rules are read", "state": "data are opened"}
 
 // settings are what the palette has of the configuration, each with its value, and the threads of the device.
-func (w *workbench) settings() (list []ui.Entry) {
-	for i, s := range config.Default().Settings() {
+func settings(w *workbench) (list []ui.Entry) {
+	for i, s := range config.Settings(config.Default()) {
 		with := func(value string) (config.Config, error) {
 			if lack := w.Lacks(pane.NeedsModel); lack != "" {
 				return config.Config{}, errors.New(lack)
@@ -55,11 +55,11 @@ func (w *workbench) settings() (list []ui.Entry) {
 			if what, ok := atStart[s.Name]; ok {
 				return config.Config{}, fmt.Errorf("%s: it is chosen at the start, when %s", s.Name, what)
 			}
-			return w.config.want.With(s.Name, value)
+			return config.Set(w.config.want, s.Name, value)
 		}
 		list = append(list, settingEntry(settingDocs[s.Name], &ui.Setting{
 			Name: s.Name, Form: settingDocs[s.Name] + "; " + s.Form,
-			Value: func() string { return w.config.want.Settings()[i].Value },
+			Value: func() string { return config.Settings(w.config.want)[i].Value },
 			Check: func(value string) error { _, err := with(value); return err },
 			Set: func(value string) tea.Cmd {
 				to, err := with(value)

@@ -23,7 +23,7 @@ func TestSettings(t *testing.T) {
 			b.press(string(r))
 		}
 	}
-	for _, s := range config.Default().Settings() {
+	for _, s := range config.Settings(config.Default()) {
 		if settingDocs[s.Name] == "" {
 			t.Errorf("nothing says what %s is", s.Name)
 		}

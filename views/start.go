@@ -83,7 +83,7 @@ func newWorkbench(ctl Controller, o Options) (*workbench, error) {
 
 // paletteEntries are what the palette of a workbench has besides keys and screens.
 func paletteEntries(w *workbench) []ui.Entry {
-	list := append(w.settings(), entries(w.o.Subcommands, func() *report.Snapshot { return w.snap }, w.o.Look.Keys)...)
+	list := append(settings(w), entries(w.o.Subcommands, func() *report.Snapshot { return w.snap }, w.o.Look.Keys)...)
 	if w.o.SavePicture != nil {
 		list = append(pictureEntries(), list...)
 	}

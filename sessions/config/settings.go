@@ -16,12 +16,12 @@ import (
 // Setting is one of the choices that a configuration consists of, as a person writes it in a line.
 type Setting struct {
 	Name  string // as files have it: "layer_precisions"
-	Value string // as [Config.With] takes it; empty: nothing was chosen
+	Value string // as [Set] takes it; empty: nothing was chosen
 	Form  string // how a value is written: "a,b,..."
 }
 
 // Settings returns all settings of a configuration, in the order in which files have them.
-func (c Config) Settings() []Setting {
+func Settings(c Config) []Setting {
 	var s fields
 	if text, err := Marshal(c); err != nil || json.Unmarshal(text, &s) != nil {
 		panic("config: settings: a configuration cannot be read again") // every one can
@@ -36,15 +36,15 @@ func (c Config) Settings() []Setting {
 	return list
 }
 
-// With returns the configuration with a setting changed, of which value is the text: of one with several items the list of all. What
+// Set returns a configuration with a setting changed, of which value is the text: of one with several items the list of all. What
 // begins with { or [ is JSON, as files have it. An error says what is wrong with the value; own are as for [Config.Check].
-func (c Config) With(name, value string, own ...quant.Method) (Config, error) {
+func Set(c Config, name, value string, own ...quant.Method) (Config, error) {
 	var s fields
 	v := reflect.ValueOf(&s).Elem()
 	i := slices.Index(fieldNames(v.Type()), name)
 	if i < 0 || name == "version" {
 		var names []string
-		for _, s := range c.Settings() {
+		for _, s := range Settings(c) {
 			names = append(names, s.Name)
 		}
 		return c, fmt.Errorf("there is no setting %s%s", Quoted(name), DidYouMean(name, names))

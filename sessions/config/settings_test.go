@@ -31,8 +31,8 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	got := Default()
-	for _, s := range want.Settings() {
-		to, err := got.With(s.Name, s.Value)
+	for _, s := range Settings(want) {
+		to, err := Set(got, s.Name, s.Value)
 		if err != nil {
 			t.Errorf("%s %q: %v", s.Name, s.Value, err)
 		}
@@ -45,7 +45,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	for name, value := range map[string]string{"batch": "many", "precision": "fp12", "shapes": "x", "ranges": "a=1..b", "profiles": "x", "calibrator": "percentile:200", "colour": "red", "version": "1"} {
-		if _, err := Default().With(name, value); err == nil || strings.Contains(err.Error(), "json") {
+		if _, err := Set(Default(), name, value); err == nil || strings.Contains(err.Error(), "json") {
 			t.Errorf("%s %s: %v", name, value, err)
 		}
 	}
