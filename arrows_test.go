@@ -18,7 +18,7 @@ import (
 var oneWay = map[string]int{
 	"sessions": 20, "sessions/compare": 20, "sessions/config": 20, "sessions/dataset": 20, "sessions/describe": 20, "sessions/model": 20, "sessions/recording": 20, "sessions/report": 20, "sessions/stages": 20,
 	"views":          27, // of the workbench, which serves every key of the program
-	"views/accuracy": 20, "views/calibration": 20, "views/comparison": 20, "views/graph": 22, "views/memory": 20, "views/overview": 20,
+	"views/accuracy": 20, "views/calibration": 20, "views/comparison": 20, "views/graph": 20, "views/memory": 20, "views/overview": 20,
 	"views/pane": 20, "views/recordings": 20, "views/tactics": 20, "views/timings": 20, "views/trials": 20, "views/log": 20, "views/runtime": 20,
 }
 

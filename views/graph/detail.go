@@ -42,7 +42,7 @@ func (v *detailView) Named() string {
 	if v.g.state.ofPass {
 		return ""
 	}
-	if l := v.g.lists[v.g.state.side].layer(); l != nil {
+	if l := v.g.sides.list().layer(); l != nil {
 		return words.ShortName(l.Name)
 	}
 	return ""
@@ -55,7 +55,7 @@ func (v *detailView) Title() string {
 		}
 		return "Pass " + v.g.snap().Passes.Steps[v.g.state.step].Pass
 	}
-	list := v.g.lists[v.g.state.side]
+	list := v.g.sides.list()
 	if l := list.layer(); l != nil {
 		return "Layer " + words.ShortName(l.Name)
 	}
@@ -94,7 +94,7 @@ func (v *detailView) Update(msg tea.Msg) tea.Cmd {
 			v.built = ofPass{}
 			return nil
 		case k.String() == "enter" && line.to != "":
-			return v.g.goTo(line.to)
+			return v.g.walk.to(line.to)
 		}
 	}
 	return v.g.key(k.String())
@@ -128,8 +128,8 @@ func (v *detailView) build() {
 			v.buildPass(&v.g.snap().Passes.Steps[v.g.state.step])
 		case v.g.state.ofPass:
 			v.buildRules()
-		case v.g.lists[v.g.state.side].layer() == nil:
-			v.buildBlocks(v.g.lists[v.g.state.side])
+		case v.g.sides.list().layer() == nil:
+			v.buildBlocks(v.g.sides.list())
 		default:
 			v.buildLayer()
 		}
@@ -188,7 +188,7 @@ func (v *detailView) buildBlocks(n *networkList) {
 	}
 	v.fact("one has", strings.Join(ops, ", "))
 	v.fact("work", ui.Quantity(float64(flops), "FLOP")+", weights "+ui.Bytes(int64(weights)))
-	v.addEdges(n)
+	v.lines = append(v.lines, edgeLines(n, v.width)...)
 	if n.times == nil {
 		return
 	}
@@ -198,11 +198,11 @@ func (v *detailView) buildBlocks(n *networkList) {
 			share += t.Share
 		}
 	}
-	v.fact("time", fmt.Sprintf("%s, %s of the layers", ui.Duration(n.timeOf(line)), words.Percent(share)))
+	v.fact("time", fmt.Sprintf("%s, %s of the layers", ui.Duration(n.times.sum(layers)), words.Percent(share)))
 	if line.blocks > 1 {
 		least, most := time.Duration(math.MaxInt64), time.Duration(0)
-		for first := line.layer; first < line.layer+line.layers; first += size {
-			t := n.timeOf(&graphLine{layer: first, layers: size, blocks: 1})
+		for block := range slices.Chunk(layers, size) {
+			t := n.times.sum(block)
 			least, most = min(least, t), max(most, t)
 		}
 		v.fact("of a block", ui.Duration(least)+" to "+ui.Duration(most))
@@ -211,7 +211,7 @@ func (v *detailView) buildBlocks(n *networkList) {
 
 // buildLayer describes a layer: what it is, what became of it, and which rules fitted it or did not.
 func (v *detailView) buildLayer() {
-	l := v.g.lists[v.g.state.side].layer()
+	l := v.g.sides.list().layer()
 	if l == nil {
 		return
 	}
@@ -236,10 +236,10 @@ func (v *detailView) buildLayer() {
 		v.warn("unsupported", l.Unsupported)
 	}
 	if v.g.state.side == sourceSide {
-		v.fact("fate", fateText(v.g.lists[sourceSide].fates[l.Name]))
+		v.fact("fate", fateText(v.g.state.fates[l.Name]))
 	} else {
 		v.fact("members", words.JoinLayers(l.From))
-		if t, ok := v.g.lists[engineSide].times[l.Name]; ok {
+		if t, ok := v.g.sides.lists[engineSide].times[l.Name]; ok {
 			v.fact("time", fmt.Sprintf("%s, %s of the layers, tactic %s", ui.Duration(t.Median), words.Percent(t.Share), t.Tactic))
 		}
 	}
@@ -249,7 +249,7 @@ func (v *detailView) buildLayer() {
 		v.fact("set to", pane.RulesOf(v.g.desk, v.g.snap()).Text(l.Name, l.From, l.Precision))
 	}
 	v.addUnlowered(l)
-	v.addEdges(v.g.lists[v.g.state.side])
+	v.lines = append(v.lines, edgeLines(v.g.sides.list(), v.width)...)
 	for _, d := range l.Details {
 		text := d.Text
 		if d.Size > 0 {
@@ -263,7 +263,7 @@ func (v *detailView) buildLayer() {
 	if len(sites) == 0 && copied == nil && l.Unsupported == "" {
 		v.fact("rules", "none has a pattern that fits here")
 	}
-	lines := siteLines(v.g, sites)
+	lines := siteLines(v.g.state, sites)
 	if copied != nil {
 		lines = append(lines, detailLine{ListLine: *copied})
 	}
@@ -274,7 +274,7 @@ func (v *detailView) buildLayer() {
 func (v *detailView) copied(l *report.Layer) *ui.ListLine {
 	name := l.Name
 	if v.g.state.side == sourceSide {
-		name = v.g.lists[sourceSide].fates[l.Name].Into
+		name = v.g.state.fates[l.Name].Into
 	}
 	c := v.g.snap().Tactics.Copied(name)
 	if c == nil {
@@ -282,7 +282,7 @@ func (v *detailView) copied(l *report.Layer) *ui.ListLine {
 	}
 	line := &ui.ListLine{Mark: v.g.look().Glyphs.Bad, Style: ui.Warn, Spans: []ui.Span{{Text: "in memory", Style: ui.Accent}, {Text: " rejected", Style: ui.Muted}}}
 	why := c.Reason
-	if t, ok := v.g.lists[engineSide].times[name]; ok && t.Bytes > 0 {
+	if t, ok := v.g.sides.lists[engineSide].times[name]; ok && t.Bytes > 0 {
 		why += "; " + ui.Bytes(t.Bytes) + " are moved"
 	}
 	if c.Code != "" { // recordings of before have none
@@ -320,7 +320,7 @@ func (v *detailView) buildPass(st *report.PassStep) {
 	}
 	_, before := v.g.state.network()
 	v.fact("layers", fmt.Sprintf("%d before, %d after, in %s", len(before), st.Layers, ui.Duration(st.Elapsed)))
-	v.lines = append(v.lines, siteLines(v.g, v.g.sites())...)
+	v.lines = append(v.lines, siteLines(v.g.state, v.g.sites())...)
 	changes := v.g.state.difference().lines
 	if len(changes) == 0 {
 		v.add(ui.Span{Text: "the network is unchanged", Style: ui.Muted})
@@ -378,7 +378,7 @@ func (v *detailView) buildRules() {
 	}
 	if len(forks) > 0 {
 		v.add(ui.Span{Text: "side by side", Style: ui.Bold})
-		v.lines = append(v.lines, whole(siteLines(v.g, forks), v.width)...)
+		v.lines = append(v.lines, whole(siteLines(v.g.state, forks), v.width)...)
 	}
 }
 

@@ -62,10 +62,10 @@ func TestForks(t *testing.T) {
 	}
 	detail.g.state.ofPass = false
 	detail.g.state.side = sourceSide
-	detail.g.lists[sourceSide].build()
-	for i, l := range detail.g.lists[sourceSide].lines {
+	detail.g.sides.lists[sourceSide].build()
+	for i, l := range detail.g.sides.lists[sourceSide].lines {
 		if l.layers == 0 && passes.Source[l.layer].Name == layer {
-			detail.g.lists[sourceSide].list.Select(i)
+			detail.g.sides.lists[sourceSide].list.Select(i)
 		}
 	}
 	if got := text(); !strings.Contains(got, "side-by-side rejected: no gain "+layer) {

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -16,51 +15,21 @@ import (
 // graphs are the two networks and the passes between them, with one cursor for all: the panes of the screen show it.
 type graphs struct {
 	desk   pane.Desk
-	state  graphState
-	lists  [2]*networkList
-	passes ui.Table      // its cursor chooses the network that the right side shows
-	under  [2]*selection // what the cursor of each list is on
-	trail  trail
+	state  *graphState
+	sides  *sides
+	walk   walk
+	passes ui.Table // its cursor chooses the network that the right side shows
 }
 
 func newGraphs(look *ui.Look, d pane.Desk) *graphs {
-	g := &graphs{desk: d, state: graphState{in: pane.NewInput(look, report.PartPasses), step: engineStep, unfolded: map[unfold]bool{}, causes: map[siteCause]bool{}}}
-	g.state.places.of(nil)
-	for side := range g.lists {
-		g.lists[side] = newNetworkList(&g.state, side)
-	}
-	return g
+	state := newGraphState(look)
+	s := newSides(state)
+	return &graphs{desk: d, state: state, sides: s, walk: walk{sides: s}}
 }
 
 func (g *graphs) snap() *report.Snapshot { return g.state.in.Snap }
 
 func (g *graphs) look() *ui.Look { return g.state.in.Look }
-
-// selected returns what the cursor is on, the same for as long as it stays there.
-func (g *graphs) selected() *selection {
-	side := g.state.side
-	list := g.lists[side]
-	line := list.line()
-	if line == nil {
-		return &selection{}
-	}
-	layers := list.of(line)
-	if s := g.under[side]; s != nil && s.first == &layers[0] && s.layers == len(layers) {
-		return s
-	}
-	names := map[string]bool{}
-	for i := range layers {
-		if side == sourceSide {
-			names[layers[i].Name] = true
-			continue
-		}
-		for _, source := range layers[i].From {
-			names[source] = true
-		}
-	}
-	g.under[side] = &selection{side, &layers[0], len(layers), names}
-	return g.under[side]
-}
 
 // keys are the keys that mean the same in every pane of the screen.
 func (g *graphs) keys() []ui.Key {
@@ -82,20 +51,20 @@ func (g *graphs) key(name string) tea.Cmd {
 	case "]":
 		g.pass(1)
 	case "<":
-		return g.walk(false)
+		return g.walk.along(false)
 	case ">":
-		return g.walk(true)
+		return g.walk.along(true)
 	case "(":
-		return g.turn(-1)
+		return g.walk.turn(-1)
 	case ")":
-		return g.turn(1)
+		return g.walk.turn(1)
 	case "a":
 		g.state.affected = !g.state.affected
-		g.rebuild()
+		g.sides.rebuild()
 	case "x":
 		return g.toggle(g.sites())
 	case "P":
-		if layer := g.lists[g.state.side].layer(); layer != nil {
+		if layer := g.sides.list().layer(); layer != nil {
 			return pane.ChoosePrecision(g.desk, g.snap(), layer.Name, layer.From)
 		}
 	}
@@ -130,15 +99,9 @@ func (g *graphs) show(i int) {
 	if g.state.step = i; i >= len(g.snap().Passes.Steps) {
 		g.state.step = engineStep
 	}
-	g.lists[engineSide].build()
+	g.sides.lists[engineSide].build()
 	if g.state.affected { // what was touched is another part of the source
-		g.lists[sourceSide].build()
-	}
-}
-
-func (g *graphs) rebuild() {
-	for _, list := range g.lists {
-		list.build()
+		g.sides.lists[sourceSide].build()
 	}
 }
 
@@ -147,7 +110,7 @@ func (g *graphs) sites() []site {
 	if g.state.ofPass && g.state.step != engineStep {
 		return g.state.places.pass(g.state.step)
 	}
-	names := g.selected().names
+	names := g.sides.selected().names
 	sites := g.state.places.layers(names)
 	for _, s := range forkSites(g.snap()) {
 		if slices.ContainsFunc(s.layers, func(name string) bool { return names[name] }) {
@@ -192,35 +155,4 @@ func (g *graphs) toggle(sites []site) tea.Cmd {
 		target := targets[i]
 		return g.desk.Change(func(c *config.Config) { c.FlipDisabled(target) })
 	}})
-}
-
-// savings says what a rewrite saved.
-func savings(kernels int, bytes int64) string {
-	var parts []string
-	if kernels != 0 {
-		parts = append(parts, words.Plural(kernels, "layer"))
-	}
-	if bytes != 0 {
-		parts = append(parts, ui.Bytes(bytes)+" of traffic")
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "saves " + strings.Join(parts, ", ")
-}
-
-// moved makes a side the one that the cursor was moved in, and takes the other side along: its cursor goes to the first
-// layer that belongs to the one under this one's.
-func (g *graphs) moved(side int) {
-	g.state.side, g.state.ofPass = side, false
-	other, names := g.lists[1-side], g.selected().names
-	if g.lists[side].line() != nil && g.lists[side].line().blocks > 1 {
-		if i := slices.IndexFunc(other.lines, func(l graphLine) bool { return l.blocks > 1 && belongs(other.side, &other.layers[l.layer], names) }); i >= 0 {
-			other.list.Select(i)
-			return
-		}
-	}
-	if i := other.find(func(l *report.Layer) bool { return belongs(other.side, l, names) }); i >= 0 {
-		other.list.Select(i)
-	}
 }

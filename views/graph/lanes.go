@@ -19,6 +19,7 @@ import (
 //
 // What ends left of others keeps them left: a residual is a straight line beside its branch, and the way down and up a U-Net is seen.
 type lanes struct {
+	reads [][]int // by line, the lines that it reads
 	rows  []laneRow
 	width int // columns
 }
@@ -47,7 +48,40 @@ const (
 // mostLanes is how many columns are known: of wider networks the others are left out.
 const mostLanes = 32
 
-// lay lays out the edges between lines: reads are, by line, the lines above that it reads, nil of one that is no layer's.
+// readsOf returns, by line of a list that has all layers, the lines above that it reads, nil of one that is no layer's: one of blocks has
+// the edges of its layers to others, and a layer with bodies that are folded those of what is inside.
+func readsOf(edges *report.Edges, lines []graphLine, layers int) [][]int {
+	reads, line := make([][]int, len(lines)), make([]int, layers)
+	for i := range line {
+		line[i] = -1
+	}
+	for i, l := range lines {
+		if l.text == "" {
+			for k := range max(l.layers, 1) {
+				line[l.layer+k] = i
+			}
+		}
+	}
+	for i := range line {
+		if line[i] < 0 {
+			if line[i] = 0; i > 0 {
+				line[i] = line[i-1]
+			}
+		}
+		at := line[i]
+		if reads[at] == nil {
+			reads[at] = []int{}
+		}
+		for _, from := range edges.Reads[i] {
+			if f := line[from]; f < at && !slices.Contains(reads[at], f) {
+				reads[at] = append(reads[at], f)
+			}
+		}
+	}
+	return reads
+}
+
+// lay lays out the edges between lines that readsOf has found.
 func lay(reads [][]int) lanes {
 	last := make([]int, len(reads)) // the line that reads a line's output last
 	for i, from := range reads {
@@ -55,7 +89,7 @@ func lay(reads [][]int) lanes {
 			last[f] = i
 		}
 	}
-	out := lanes{rows: make([]laneRow, len(reads))}
+	out := lanes{reads: reads, rows: make([]laneRow, len(reads))}
 	var running []int       // by column, the line whose output runs there; -1: none
 	column := map[int]int{} // and the other way round
 	free := func(from int) int {
@@ -173,57 +207,6 @@ func (l *lanes) parts(i, cells int, g *ui.Glyphs, light func(lane) ui.Style) (be
 		return spans, nil
 	}
 	return before, spans
-}
-
-// lay lays out the edges between the lines of a list that has all layers: one of blocks has those of its layers to others, and a layer
-// with bodies that are folded what is inside.
-func (n *networkList) lay() {
-	n.lanes, n.reads = lanes{}, nil
-	if n.filter != nil || n.state.affected {
-		return
-	}
-	edges, line := n.edges.of(n.layers), make([]int, len(n.layers))
-	for i := range line {
-		line[i] = -1
-	}
-	for i, l := range n.lines {
-		if l.text == "" {
-			for k := range max(l.layers, 1) {
-				line[l.layer+k] = i
-			}
-		}
-	}
-	n.reads = make([][]int, len(n.lines))
-	for i := range n.layers {
-		if line[i] < 0 {
-			if line[i] = 0; i > 0 {
-				line[i] = line[i-1]
-			}
-		}
-		at := line[i]
-		if n.reads[at] == nil {
-			n.reads[at] = []int{}
-		}
-		for _, from := range edges.Reads[i] {
-			if f := line[from]; f < at && !slices.Contains(n.reads[at], f) {
-				n.reads[at] = append(n.reads[at], f)
-			}
-		}
-	}
-	n.lanes = lay(n.reads)
-}
-
-// connected are the edges of a list of layers, which are the same for as long as that is.
-type connected struct {
-	layers []report.Layer
-	edges  *report.Edges
-}
-
-func (c *connected) of(layers []report.Layer) *report.Edges {
-	if c.edges == nil || len(layers) != len(c.layers) || len(layers) > 0 && &layers[0] != &c.layers[0] {
-		c.layers, c.edges = layers, report.EdgesOf(layers)
-	}
-	return c.edges
 }
 
 // between returns what runs sideways between a column and the one left of it.

@@ -6,6 +6,18 @@ import (
 	"github.com/trtui/trtui/views/words"
 )
 
+// fatesOf returns what became of the source layers by their names.
+func fatesOf(p *report.Passes) map[string]report.LedgerEntry {
+	if p == nil {
+		return nil
+	}
+	fates := make(map[string]report.LedgerEntry, len(p.Ledger))
+	for _, e := range p.Ledger {
+		fates[e.Layer] = e
+	}
+	return fates
+}
+
 // fateMark is the sign of what became of a source layer.
 func fateMark(g *ui.Glyphs, fate string) (rune, ui.Style) {
 	switch fate {

@@ -18,14 +18,6 @@ type networkView struct {
 	links links // to what is under the cursor of the other side
 }
 
-// The cells of a time in a list, what a name may be cut to so that time and shape have room, and what a shape may take of
-// that: names come before what is more of symbolic shapes.
-const (
-	listTime  = 10
-	leastName = 20
-	mostShape = 24
-)
-
 // laneRoom is how many of w cells the columns of edges may take; 0: all that there is.
 func laneRoom(w int) int {
 	if w == 0 {
@@ -73,7 +65,7 @@ func (v *networkView) line(i, w int) ui.ListLine {
 		out.Spans = append(v.spans(l, 0)[:1], ui.Span{Text: "  off: " + strings.Join(off, ", "), Style: ui.Warn})
 		return out
 	} else if v.net.side == sourceSide {
-		out.Mark, out.Style = fateMark(g, v.net.fates[l.Name].Fate)
+		out.Mark, out.Style = fateMark(g, v.g.state.fates[l.Name].Fate)
 	} else {
 		out.Mark, out.Style = g.Dot, ui.Faint
 		switch {
@@ -100,7 +92,7 @@ func (v *networkView) light(i int) func(lane) ui.Style {
 	}
 	return func(c lane) ui.Style {
 		switch of := int(c.of); {
-		case of >= 0 && of == at || of < 0 && i == at || of >= 0 && i <= at && slices.Contains(v.net.reads[at], of):
+		case of >= 0 && of == at || of < 0 && i == at || of >= 0 && i <= at && slices.Contains(v.net.lanes.reads[at], of):
 			return ui.Accent
 		}
 		return ui.Faint
@@ -109,50 +101,25 @@ func (v *networkView) light(i int) func(lane) ui.Style {
 
 // blocksLine draws a line of blocks: how many of how many layers, and the time of all.
 func (v *networkView) blocksLine(out ui.ListLine, line *graphLine, w int) ui.ListLine {
-	name, _, time, _ := v.columns(w)
+	name, _, time, _ := v.net.columns.fit(w, v.net.times != nil)
 	g := v.g.look().Glyphs
 	out.Mark, out.Style = g.Right, ui.Accent
 	if v.net.isUnfolded(line.layer, line.below()) {
 		out.Mark = g.Down
 	}
 	if v.net.side == engineSide {
-		out.Spans = append(out.Spans, ui.Span{Text: words.Pad("", v.net.types)})
+		out.Spans = append(out.Spans, ui.Span{Text: words.Pad("", v.net.columns.types)})
 	}
 	out.Spans = append(out.Spans, ui.Span{Text: words.Fit(g, fitBlock(v.net.layers, line, name), name), Style: ui.Bold})
 	if time {
-		out.Spans = append(out.Spans, ui.Span{Text: fmt.Sprintf(" %9s", ui.Duration(v.net.timeOf(line)))})
+		out.Spans = append(out.Spans, ui.Span{Text: fmt.Sprintf(" %9s", ui.Duration(v.net.times.sum(v.net.of(line))))})
 	}
 	return out
 }
 
-// columns says which columns have room beside the name in w cells, and how many cells there are for the name and the shape.
-// The same holds for all lines, so that columns stay columns.
-func (v *networkView) columns(w int) (name, shape int, time, op bool) {
-	if w == 0 {
-		return v.net.names, v.net.shapes, v.net.times != nil, true
-	}
-	name = w
-	if v.net.side == engineSide {
-		name -= v.net.types
-	}
-	take := func(n, least int) bool {
-		if name-n < least {
-			return false
-		}
-		name -= n
-		return true
-	}
-	time = v.net.times != nil && take(listTime, min(leastName, v.net.names))
-	if n := min(v.net.shapes, max(mostShape, name-2-v.net.names)); take(2+n, min(leastName+6, v.net.names)) {
-		shape = n
-	}
-	op = shape > 0 && take(2+v.net.widest, v.net.names)
-	return min(name, v.net.names), shape, time, op
-}
-
 // spans are the columns of a layer's line that have room in w cells; 0: all.
 func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
-	name, shape, time, op := v.columns(w)
+	name, shape, time, op := v.net.columns.fit(w, v.net.times != nil)
 	g := v.g.look().Glyphs
 	var spans []ui.Span
 	rules := pane.RulesOf(v.g.desk, v.g.snap())
@@ -163,7 +130,7 @@ func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
 		if refused {
 			style = ui.Warn
 		}
-		spans = append(spans, ui.Span{Text: words.Pad(l.Precision+mark, v.net.types), Style: style})
+		spans = append(spans, ui.Span{Text: words.Pad(l.Precision+mark, v.net.columns.types), Style: style})
 	}
 	mark := ""
 	if v.net.side == sourceSide && set != "" {
@@ -171,7 +138,7 @@ func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
 	}
 	indent := strings.Repeat("  ", l.Depth)
 	name = max(name-ui.Width(mark), 1)
-	spans = append(spans, ui.Span{Text: words.Pad(indent+v.net.short.Short(words.ShortName(l.Name), max(name-len(indent), 1), g.Ellipsis), name), Name: true})
+	spans = append(spans, ui.Span{Text: words.Pad(indent+v.net.columns.short.Short(words.ShortName(l.Name), max(name-len(indent), 1), g.Ellipsis), name), Name: true})
 	if mark != "" {
 		spans = append(spans, ui.Span{Text: mark, Style: pane.PrecisionStyle(string(set))})
 	}
@@ -183,7 +150,7 @@ func (v *networkView) spans(l *report.Layer, w int) []ui.Span {
 		spans = append(spans, ui.Span{Text: fmt.Sprintf(" %9s", text)})
 	}
 	if shape > 0 {
-		spans = append(spans, ui.Span{Text: "  " + words.Fit(g, v.net.dims(l), shape), Style: ui.Muted})
+		spans = append(spans, ui.Span{Text: "  " + words.Fit(g, dimsOf(l), shape), Style: ui.Muted})
 	}
 	if op {
 		spans = append(spans, ui.Span{Text: "  " + l.Op, Style: ui.Muted})

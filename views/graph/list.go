@@ -3,44 +3,29 @@ package graph
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
-	"github.com/trtui/trtui/views/words"
 )
 
 // networkList is the layers of a network in topological order, with what is unfolded below them.
 type networkList struct {
-	state     *graphState
-	side      int
-	list      ui.List
-	layers    []report.Layer
-	blocks    []report.Block // of the layers
-	repeats   repeated
-	lines     []graphLine
-	edges     connected // of the layers
-	reads     [][]int   // by line, the lines that it reads
-	lanes     lanes     // of the edges, beside the lines; none where not all layers are listed
-	built     *report.Passes
-	fates     map[string]report.LedgerEntry  // by source layer
-	fatesOf   *report.Passes                 // that fates were made of
-	times     map[string]*report.LayerTiming // by engine layer; nil where they are of another network
-	timed     map[string]*report.LayerTiming // those of timedOf
-	timedOf   *report.Timings
-	names     int       // width of the longest name
-	short     *ui.Names // of the layers that are listed
-	shapes    int       // and of the longest shape
-	widest    int       // and of the longest op
-	types     int       // and of types with the mark of a rule and a space
-	filter    *ui.Filter
-	matches   int               // layers that it leaves; -1: not counted yet
-	sourceOps map[string]string // by source layer
-	opsOf     *report.Passes    // that they were made of
+	state   *graphState
+	side    int
+	list    ui.List
+	layers  []report.Layer
+	blocks  []report.Block // of the layers
+	repeats repeated
+	lines   []graphLine
+	edges   connected // of the layers
+	lanes   lanes     // of the edges, beside the lines; none where not all layers are listed
+	built   *report.Passes
+	timed   timed
+	times   layerTimes // nil where they are of another network
+	columns columns    // of the lines
+	filter  *ui.Filter
+	matches int // layers that it leaves; -1: not counted yet
 }
-
-// leastType is the cells for the type of a layer in a list, at least.
-const leastType = 4
 
 func newNetworkList(state *graphState, side int) *networkList {
 	n := &networkList{state: state, side: side}
@@ -91,25 +76,22 @@ func (n *networkList) build() {
 	if n.state.affected {
 		n.state.touch()
 	}
-	n.lines, n.names, n.shapes, n.widest, n.types = n.lines[:0], 0, 0, 0, leastType
+	n.lines = n.lines[:0]
 	if p := n.state.in.Snap.Passes; p == nil {
 		n.layers = nil
 	} else if n.side == sourceSide {
 		n.layers = p.Source
-		if n.fatesOf != p {
-			n.fatesOf, n.fates = p, make(map[string]report.LedgerEntry, len(p.Ledger))
-			for _, e := range p.Ledger {
-				n.fates[e.Layer] = e
-			}
-		}
 	} else {
 		n.layers, _ = n.state.network()
 	}
 	n.built = n.state.in.Snap.Passes
 	n.time()
 	n.addAll()
-	n.lay()
-	n.abbreviate()
+	n.columns = columnsOf(n.side, n.lines, n.layers)
+	n.lanes = lanes{}
+	if n.filter == nil && !n.state.affected { // all layers are listed
+		n.lanes = lay(readsOf(n.edges.of(n.layers), n.lines, len(n.layers)))
+	}
 	n.list.Lines, n.matches = len(n.lines), -1
 	n.list.Refresh()
 	at := slices.IndexFunc(n.lines, func(l graphLine) bool { return n.layers[l.layer].Name == name && l.blocks == blocks })
@@ -126,29 +108,8 @@ func (n *networkList) build() {
 func (n *networkList) time() {
 	n.times = nil
 	if t := n.state.in.Snap.Timings; t != nil && n.side == engineSide && n.state.step == engineStep {
-		if n.timedOf != t {
-			n.timedOf, n.timed = t, make(map[string]*report.LayerTiming, len(t.Layers))
-			for i := range t.Layers {
-				l := &t.Layers[i]
-				n.timed[l.Name] = l
-				for _, x := range l.Inside {
-					n.timed[x.Name] = &report.LayerTiming{Name: x.Name, Latency: report.Latency{Mean: x.Mean, Median: x.Mean}}
-				}
-			}
-		}
-		n.times = n.timed
+		n.times = n.timed.of(t)
 	}
-}
-
-// abbreviate has the names of the layers that are listed shortened as they differ.
-func (n *networkList) abbreviate() {
-	var listed []string
-	for _, line := range n.lines {
-		if line.layers == 0 && line.text == "" {
-			listed = append(listed, words.ShortName(n.layers[line.layer].Name))
-		}
-	}
-	n.short = ui.NewNames(listed)
 }
 
 // find returns the line of the first layer for which want holds, or of the blocks that it is folded into; -1: there is none.
@@ -190,12 +151,12 @@ func (n *networkList) addAll() {
 	}
 	for _, b := range n.blocks {
 		until(b.First)
-		n.addLine(graphLine{layer: b.First, layers: b.Size * b.Count, blocks: b.Count})
+		n.lines = append(n.lines, graphLine{layer: b.First, layers: b.Size * b.Count, blocks: b.Count})
 		if next += b.Size * b.Count; !n.isUnfolded(b.First, unfoldBlocks) {
 			continue
 		}
 		for first := b.First; first < next; first += b.Size {
-			n.addLine(graphLine{layer: first, layers: b.Size, blocks: 1})
+			n.lines = append(n.lines, graphLine{layer: first, layers: b.Size, blocks: 1})
 			if n.isUnfolded(first, unfoldBlock) {
 				for i := range b.Size {
 					n.add(first + i)
@@ -204,11 +165,6 @@ func (n *networkList) addAll() {
 		}
 	}
 	until(len(n.layers))
-}
-
-func (n *networkList) addLine(line graphLine) {
-	n.lines = append(n.lines, line)
-	n.names = max(n.names, ui.Width(blockText(n.layers, &line)))
 }
 
 func (n *networkList) isUnfolded(layer int, what string) bool {
@@ -255,9 +211,6 @@ func (n *networkList) add(i int) {
 		return
 	}
 	n.lines = append(n.lines, line)
-	first, others := report.Principal(l.Name) // as words.ShortName has them
-	n.names, n.shapes = max(n.names, ui.Width(first)+ui.Width(others)+2*l.Depth), max(n.shapes, min(ui.Width(n.dims(l)), 24))
-	n.widest, n.types = max(n.widest, ui.Width(l.Op)), max(n.types, ui.Width(l.Precision)+1)
 	for _, text := range n.below(l) {
 		n.lines = append(n.lines, graphLine{layer: i, text: text})
 	}
@@ -279,16 +232,6 @@ func (n *networkList) hidden(i int) bool {
 	return false
 }
 
-// timeOf sums up the times of the layers that a line stands for.
-func (n *networkList) timeOf(line *graphLine) (sum time.Duration) {
-	for _, l := range n.of(line) {
-		if t, ok := n.times[l.Name]; ok {
-			sum += t.Median
-		}
-	}
-	return sum
-}
-
 // isAffected reports whether anything happened to a layer in what is shown: to a source layer, or to a member of one of the other side,
 // so that both sides show the same.
 func (n *networkList) isAffected(l *report.Layer, line graphLine) bool {
@@ -307,7 +250,7 @@ func (n *networkList) below(l *report.Layer) []string {
 	var lines []string
 	if n.state.unfolded[unfold{n.side, l.Name, "i"}] {
 		if n.side == sourceSide {
-			lines = append(lines, fateText(n.fates[l.Name]))
+			lines = append(lines, fateText(n.state.fates[l.Name]))
 		} else {
 			lines = append(lines, l.From...)
 		}
@@ -343,13 +286,13 @@ func (n *networkList) matching() int {
 func (n *networkList) label(i int) string {
 	l := &n.layers[n.lines[i].layer]
 	var b strings.Builder
-	for _, s := range []string{l.Name, l.Op, l.Precision, n.dims(l)} {
+	for _, s := range []string{l.Name, l.Op, l.Precision, dimsOf(l)} {
 		b.WriteString(s)
 		b.WriteByte(' ')
 	}
 	if n.side == engineSide && len(l.From) > 1 {
 		for _, member := range l.From {
-			b.WriteString(n.ops()[member])
+			b.WriteString(n.state.ops[member])
 			b.WriteByte(' ')
 		}
 	}
@@ -357,22 +300,4 @@ func (n *networkList) label(i int) string {
 		b.WriteString("unsupported")
 	}
 	return b.String()
-}
-
-// ops are the ops of the source's layers by their names.
-func (n *networkList) ops() map[string]string {
-	if p := n.state.in.Snap.Passes; n.opsOf != p {
-		n.opsOf, n.sourceOps = p, make(map[string]string, len(p.Source))
-		for i := range p.Source {
-			n.sourceOps[p.Source[i].Name] = p.Source[i].Op
-		}
-	}
-	return n.sourceOps
-}
-
-func (n *networkList) dims(l *report.Layer) string {
-	if len(l.Outputs) == 0 {
-		return ""
-	}
-	return l.Outputs[0].Dims
 }

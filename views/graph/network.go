@@ -13,7 +13,7 @@ import (
 )
 
 func newNetworkView(g *graphs, side int) *networkView {
-	v := &networkView{g: g, net: g.lists[side]}
+	v := &networkView{g: g, net: g.sides.lists[side]}
 	v.net.list.Line, v.net.list.Fit = func(i int) ui.ListLine { return v.line(i, 0) }, v.line
 	return v
 }
@@ -69,7 +69,7 @@ func (v *networkView) Update(msg tea.Msg) tea.Cmd {
 			return v.g.key(name)
 		default:
 			if v.net.list.Update(msg) {
-				v.g.moved(v.net.side)
+				v.g.sides.moved(v.net.side)
 				return nil
 			}
 			return v.g.key(name)
@@ -80,10 +80,10 @@ func (v *networkView) Update(msg tea.Msg) tea.Cmd {
 		v.net.filter = msg.Filter
 		v.net.list.Update(msg)
 		v.net.build()
-		v.g.moved(v.net.side)
+		v.g.sides.moved(v.net.side)
 	default: // a click, a match
 		if v.net.list.Update(msg) {
-			v.g.moved(v.net.side)
+			v.g.sides.moved(v.net.side)
 		}
 	}
 	return nil
@@ -118,11 +118,11 @@ func (v *networkView) showLayer(name string) tea.Cmd {
 	if at < 0 {
 		return nil
 	}
-	if engine := v.g.lists[engineSide]; v.net.side == sourceSide && slices.ContainsFunc(engine.lines, func(l graphLine) bool { return named(l, engine.layers) }) {
+	if engine := v.g.sides.lists[engineSide]; v.net.side == sourceSide && slices.ContainsFunc(engine.lines, func(l graphLine) bool { return named(l, engine.layers) }) {
 		return nil // it is the engine's too
 	}
 	v.net.list.Select(at)
-	v.g.moved(v.net.side)
+	v.g.sides.moved(v.net.side)
 	return func() tea.Msg { return ui.GotoMsg{Screen: pane.GraphKey, View: v.net.side + 1} }
 }
 
@@ -155,7 +155,7 @@ func (v *networkView) Render(w, h int) string {
 			return
 		}
 		if v.g.state.side != v.net.side {
-			v.links.find(v.g.selected(), v.net.side, v.net.layers)
+			v.links.find(v.g.sides.selected(), v.net.side, v.net.layers)
 		}
 		v.net.list.Empty = c.Keys("no layer was changed: press {Graph a} for all")
 		v.net.list.Draw(c)

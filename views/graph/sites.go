@@ -25,7 +25,7 @@ const fewSites = 3
 
 // siteLines are the rewrites that were done, then those that were not, with the reason. Many of one rule and cause are one line
 // until it is unfolded.
-func siteLines(g *graphs, sites []site) []detailLine {
+func siteLines(state *graphState, sites []site) []detailLine {
 	groups, at := [][]site(nil), map[siteCause]int{}
 	for _, s := range sites {
 		i, ok := at[s.common()]
@@ -39,13 +39,13 @@ func siteLines(g *graphs, sites []site) []detailLine {
 	var lines []detailLine
 	for _, group := range groups {
 		if len(group) > fewSites {
-			lines = append(lines, groupLine(g.look().Glyphs, group))
-			if !g.state.causes[group[0].common()] {
+			lines = append(lines, groupLine(state.in.Look.Glyphs, group))
+			if !state.causes[group[0].common()] {
 				continue
 			}
 		}
 		for i := range group {
-			lines = append(lines, siteLine(g, &group[i]))
+			lines = append(lines, siteLine(state, &group[i]))
 		}
 	}
 	return lines
@@ -126,10 +126,10 @@ func groupLine(g *ui.Glyphs, group []site) detailLine {
 }
 
 // siteLine tells of a rewrite that was done, or of one that was not, with the reason.
-func siteLine(g *graphs, s *site) detailLine {
-	line, marks := detailLine{site: s}, g.look().Glyphs
+func siteLine(state *graphState, s *site) detailLine {
+	line, marks := detailLine{site: s}, state.in.Look.Glyphs
 	layers, pass := words.JoinLayers(s.layers), ""
-	if !g.state.ofPass && s.pass < len(g.snap().Passes.Steps) { // else the title names it, or it is the plan's
+	if !state.ofPass && s.pass < len(state.in.Snap.Passes.Steps) { // else the title names it, or it is the plan's
 		pass = fmt.Sprintf(" pass %d", s.pass+1)
 	}
 	switch s.reason {
@@ -156,4 +156,19 @@ func siteLine(g *graphs, s *site) detailLine {
 		}
 	}
 	return line
+}
+
+// savings says what a rewrite saved.
+func savings(kernels int, bytes int64) string {
+	var parts []string
+	if kernels != 0 {
+		parts = append(parts, words.Plural(kernels, "layer"))
+	}
+	if bytes != 0 {
+		parts = append(parts, ui.Bytes(bytes)+" of traffic")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "saves " + strings.Join(parts, ", ")
 }

@@ -75,7 +75,7 @@ func TestRejectedByPass(t *testing.T) {
 	g := newGraphs(ui.NewLook(ui.Options{}), &panetest.Desk{})
 	g.state.in.Snap = snap
 	text := func() (s string) {
-		for _, span := range siteLine(g, &site{rule: "fuse-sum", reason: "no gain", pass: 4, layers: []string{"conv"}}).Spans {
+		for _, span := range siteLine(g.state, &site{rule: "fuse-sum", reason: "no gain", pass: 4, layers: []string{"conv"}}).Spans {
 			s += span.Text
 		}
 		return s

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane"
 )
 
@@ -39,11 +40,19 @@ type graphState struct {
 	ofPass   bool // the detail is about the pass, not about a layer
 	affected bool // show only layers that something happened to
 	unfolded map[unfold]bool
-	causes   map[siteCause]bool  // whose sites have a line each
-	touched  map[string]bool     // source layers that something happened to in what is shown
-	off      map[string][]string // the rules that would fit a source layer and are switched off, there or everywhere
+	causes   map[siteCause]bool            // whose sites have a line each
+	touched  map[string]bool               // source layers that something happened to in what is shown
+	off      map[string][]string           // the rules that would fit a source layer and are switched off, there or everywhere
+	fates    map[string]report.LedgerEntry // what became of a source layer
+	ops      map[string]string             // of the source layers
 	places   places
 	diff     *difference // of the step that is shown; nil: not found yet
+}
+
+func newGraphState(look *ui.Look) *graphState {
+	g := &graphState{in: pane.NewInput(look, report.PartPasses), step: engineStep, unfolded: map[unfold]bool{}, causes: map[siteCause]bool{}}
+	g.places.of(nil)
+	return g
 }
 
 // take keeps a snapshot; the passes may have become fewer.
@@ -53,7 +62,7 @@ func (g *graphState) take(s *report.Snapshot) {
 	}
 	g.in.Snap = s
 	if s.Passes != g.places.passes {
-		g.off = switchedOff(s.Passes)
+		g.off, g.fates, g.ops = switchedOff(s.Passes), fatesOf(s.Passes), sourceOps(s.Passes)
 		g.places.of(s.Passes)
 	}
 	if s.Passes == nil || g.step >= len(s.Passes.Steps) {
@@ -118,6 +127,18 @@ func switchedOff(p *report.Passes) map[string][]string {
 		}
 	}
 	return off
+}
+
+// sourceOps returns the ops of the source layers by their names.
+func sourceOps(p *report.Passes) map[string]string {
+	if p == nil {
+		return nil
+	}
+	ops := make(map[string]string, len(p.Source))
+	for i := range p.Source {
+		ops[p.Source[i].Name] = p.Source[i].Op
+	}
+	return ops
 }
 
 // network returns the layers that the right side shows, and those before that pass.

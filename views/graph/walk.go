@@ -1,9 +1,7 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -50,171 +48,82 @@ func (t *trail) turn(by int, now step) (s step, ok bool) {
 	return t.list[to], true
 }
 
-// edge is a connection of what the cursor is on with another layer.
-type edge struct {
-	layer int // of the list; -1: an input or an output of the network, of which text tells
-	text  string
+// walk moves the cursor along the edges of the networks.
+type walk struct {
+	sides *sides
+	trail trail
 }
 
-// edgesOf returns what the layers under a list's cursor read from outside, or those outside that read them.
-func (n *networkList) edgesOf(readers bool) (list []edge) {
+// along goes along an edge to a layer that the one under the cursor reads from, or that reads it: a person chooses among several.
+func (w *walk) along(readers bool) tea.Cmd {
+	n := w.sides.list()
 	line := n.line()
 	if line == nil {
 		return nil
 	}
-	edges, first, end := n.edges.of(n.layers), line.layer, line.layer+max(line.layers, 1)
-	of := edges.Reads
+	list := outside(n.edges.of(n.layers), line, readers)
+	what, none := "reads from", "it reads from no layer"
 	if readers {
-		of = edges.Readers
-	}
-	there := map[int]bool{}
-	for i := first; i < end; i++ {
-		for _, other := range of[i] {
-			if (other < first || other >= end) && !there[other] {
-				there[other] = true
-				list = append(list, edge{layer: other})
-			}
-		}
-	}
-	return list
-}
-
-// walk goes along an edge to a layer that the one under the cursor reads from, or that reads it: a person chooses among several.
-func (g *graphs) walk(readers bool) tea.Cmd {
-	n := g.lists[g.state.side]
-	list := n.edgesOf(readers)
-	what := "reads from"
-	if readers {
-		what = "is read by"
+		what, none = "is read by", "no layer reads it"
 	}
 	switch len(list) {
 	case 0:
-		if n.line() == nil {
-			return nil
-		}
-		if readers {
-			return pane.Say(ui.Warn, "no layer reads it")
-		}
-		return pane.Say(ui.Warn, "it reads from no layer")
+		return pane.Say(ui.Warn, none)
 	case 1:
-		return g.goTo(n.layers[list[0].layer].Name)
+		return w.to(n.layers[list[0]].Name)
 	}
 	items := make([]string, len(list))
-	for i, e := range list {
-		l := &n.layers[e.layer]
-		items[i] = fmt.Sprintf("%s  %s %s", words.ShortName(l.Name), l.Op, n.dims(l))
+	for i, at := range list {
+		l := &n.layers[at]
+		items[i] = fmt.Sprintf("%s  %s %s", words.ShortName(l.Name), l.Op, dimsOf(l))
 	}
-	return ui.Open(&ui.Choice{Name: words.ShortName(n.layers[n.line().layer].Name) + " " + what, Items: items, Active: -1,
-		Pick: func(i int) tea.Cmd { return g.goTo(n.layers[list[i].layer].Name) }})
+	return ui.Open(&ui.Choice{Name: words.ShortName(n.layers[line.layer].Name) + " " + what, Items: items, Active: -1,
+		Pick: func(i int) tea.Cmd { return w.to(n.layers[list[i]].Name) }})
 }
 
-// goTo puts the cursor of its side on a layer, or on the blocks that it is folded into, and notes where it was.
-func (g *graphs) goTo(layer string) tea.Cmd {
-	now, ok := g.here()
-	if !ok || !g.put(step{g.state.side, layer}) {
+// to puts the cursor of its side on a layer, or on the blocks that it is folded into, and notes where it was.
+func (w *walk) to(layer string) tea.Cmd {
+	now, ok := w.here()
+	if !ok || !w.put(step{w.sides.state.side, layer}) {
 		return pane.Say(ui.Warn, words.ShortName(layer)+" is not listed: it does not match the filter, or no pass changed it")
 	}
-	g.trail.leave(now)
+	w.trail.leave(now)
 	return nil
 }
 
 // turn goes back or forth on the way that was walked.
-func (g *graphs) turn(by int) tea.Cmd {
-	now, _ := g.here()
-	to, ok := g.trail.turn(by, now)
+func (w *walk) turn(by int) tea.Cmd {
+	now, _ := w.here()
+	to, ok := w.trail.turn(by, now)
 	if !ok {
 		if by < 0 {
 			return pane.Say(ui.Warn, "this is where the walk began")
 		}
 		return pane.Say(ui.Warn, "this is where the walk has come to")
 	}
-	if !g.put(to) {
+	if !w.put(to) {
 		return pane.Say(ui.Warn, words.ShortName(to.layer)+" is not listed")
 	}
 	return nil
 }
 
 // here is what the cursor is on.
-func (g *graphs) here() (step, bool) {
-	n := g.lists[g.state.side]
+func (w *walk) here() (step, bool) {
+	n := w.sides.list()
 	line := n.line()
 	if line == nil {
 		return step{}, false
 	}
-	return step{g.state.side, n.layers[line.layer].Name}, true
+	return step{w.sides.state.side, n.layers[line.layer].Name}, true
 }
 
 // put puts the cursor on a layer, or on what it is folded into; it reports whether that is listed.
-func (g *graphs) put(s step) bool {
-	n := g.lists[s.side]
+func (w *walk) put(s step) bool {
+	n := w.sides.lists[s.side]
 	at := n.find(func(l *report.Layer) bool { return l.Name == s.layer })
 	if at < 0 || !n.list.Select(at) {
 		return false
 	}
-	g.moved(s.side)
+	w.sides.moved(s.side)
 	return true
-}
-
-// mostEdges is how many of a kind the detail lists.
-const mostEdges = 12
-
-// addEdges lists what is under the cursor reads from and who reads it, with the tensors between them.
-func (v *detailView) addEdges(n *networkList) {
-	v.addEdge("reads", "input ", n, n.edgesOf(false), func(l *report.Layer) []string { return v.bindings(l, false) })
-	v.addEdge("read by", "output ", n, n.edgesOf(true), func(l *report.Layer) []string { return v.bindings(l, true) })
-}
-
-// addEdge lists the edges of a kind, each on a line from which enter leads there, and the inputs or outputs of the network.
-func (v *detailView) addEdge(name, binding string, n *networkList, list []edge, bindings func(*report.Layer) []string) {
-	const column, margins = 12, 4
-	line := n.line()
-	var bound []string
-	for i := range n.of(line) {
-		for _, t := range bindings(&n.of(line)[i]) {
-			if !slices.Contains(bound, t) {
-				bound = append(bound, t)
-			}
-		}
-	}
-	for _, t := range bound[:min(len(bound), mostEdges)] {
-		v.add(ui.Span{Text: words.Pad(name, column), Style: ui.Muted}, ui.Span{Text: binding, Style: ui.Muted}, ui.Span{Text: t, Name: true})
-		name = ""
-	}
-	for i, e := range list {
-		if i == mostEdges && len(list) > mostEdges+1 {
-			v.add(ui.Span{Text: words.Pad("", column)}, ui.Span{Text: v.g.look().Keys(fmt.Sprintf("and %d more: {Graph <} and {Graph >} list all", len(list)-i)), Style: ui.Muted})
-			return
-		}
-		l := &n.layers[e.layer]
-		short, more := words.ShortName(l.Name), "  "+cmp.Or(n.dims(l), "?")
-		for _, m := range []string{more + "  " + l.Op, more, ""} { // what is beside it goes before the name is cut
-			if more = m; ui.Width(short)+ui.Width(m) <= v.width-column-margins {
-				break
-			}
-		}
-		v.lines = append(v.lines, detailLine{to: l.Name, ListLine: ui.ListLine{Spans: []ui.Span{
-			{Text: words.Pad(name, column), Style: ui.Muted}, {Text: short, Name: true}, {Text: more, Style: ui.Muted}}}})
-		name = ""
-	}
-}
-
-// bindings are the inputs of the network that a layer reads, or its outputs that are the network's.
-func (v *detailView) bindings(l *report.Layer, outputs bool) (list []string) {
-	m := v.g.snap().Model
-	if m == nil {
-		return nil
-	}
-	names, of := l.Inputs, m.Inputs
-	if outputs {
-		names, of = nil, m.Outputs
-		for _, t := range l.Outputs {
-			names = append(names, t.Name)
-		}
-	}
-	for _, name := range names {
-		if slices.ContainsFunc(of, func(t report.Tensor) bool { return t.Name == name }) {
-			list = append(list, name)
-		}
-	}
-	return list
 }
