@@ -37,7 +37,11 @@ that names it.
 With --qdq it is written as a configuration in INT8 quantises it: QuantizeLinear and DequantizeLinear around the layers that
 compute in 8 bits on the device, with the ranges that calibration finds and corrected biases, for any runtime that reads them. Activations with zero
 points are unsigned bytes, whichever --activations names: OpenVINO (2026.4) computes signed ones wrongly where they are concatenated. Read again
-they are the same engine. --activations symmetric writes signed bytes without zero points, as TensorRT takes them.`,
+they are the same engine. --activations symmetric writes signed bytes without zero points, as TensorRT takes them.
+
+On processors that have AVX2 and no VNNI, ONNX Runtime (1.32) and OpenVINO add two products of bytes in 16 bits, where large
+ones saturate: results are worse there than is said here. ONNX Runtime's session option session.x64quantprecision, set to 1,
+makes it exact, and slower.`,
 		Example: examples("what the passes make of a model", "trtui export model.onnx --optimized -o optimized.onnx",
 			"the built-in digit classifier", "trtui export -o digits.onnx",
 			"a quantised model for other runtimes", "trtui export model.onnx --qdq --calib-data images/ -o model.qdq.onnx"),

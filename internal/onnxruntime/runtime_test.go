@@ -16,17 +16,20 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
+func text(b []byte, n protowire.Number, s string) []byte {
+	return protowire.AppendString(protowire.AppendTag(b, n, protowire.BytesType), s)
+}
+
+func sub(b []byte, n protowire.Number, m []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), m)
+}
+
+func number(b []byte, n protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, n, protowire.VarintType), v)
+}
+
 // doubled is a model that adds x, of any length, to itself, and takes the root of that: the intermediate tensor is s.
 func doubled() []byte {
-	text := func(b []byte, n protowire.Number, s string) []byte {
-		return protowire.AppendString(protowire.AppendTag(b, n, protowire.BytesType), s)
-	}
-	sub := func(b []byte, n protowire.Number, m []byte) []byte {
-		return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), m)
-	}
-	number := func(b []byte, n protowire.Number, v uint64) []byte {
-		return protowire.AppendVarint(protowire.AppendTag(b, n, protowire.VarintType), v)
-	}
 	add := text(text(text(text(nil, 1, "x"), 1, "x"), 2, "s"), 4, "Add")
 	root := text(text(text(nil, 1, "s"), 2, "y"), 4, "Sqrt")
 	tensor := number(nil, 1, 1)
@@ -70,6 +73,37 @@ func TestRun(t *testing.T) {
 		}
 	}
 }
+
+// Products of the largest bytes are added up as the operator says, whatever the processor has for that: two do not fit in 16 bits.
+func TestRunExact(t *testing.T) {
+	const n = 8
+	weights := text(sub(number(number(number(nil, 1, n), 1, 1), 2, uint64(onnxI8)), 9, bytes.Repeat([]byte{127}, n)), 8, "b")
+	node := text(text(text(text(nil, 1, "a"), 1, "b"), 2, "y"), 4, "MatMulInteger")
+	value := func(name string, kind, columns uint64) []byte {
+		shape := sub(sub(nil, 1, number(nil, 1, 1)), 1, number(nil, 1, columns))
+		return sub(text(nil, 1, name), 2, sub(nil, 1, sub(number(nil, 1, kind), 2, shape)))
+	}
+	graph := sub(sub(sub(sub(text(nil, 2, "g"), 1, node), 5, weights), 11, value("a", onnxU8, n)), 12, value("y", onnxI32, 1))
+	model := sub(sub(number(nil, 1, 8), 7, graph), 8, number(text(nil, 1, ""), 2, 17))
+
+	r := open(t, Options{Optimize: true})
+	a := numeric.NewValue(numeric.U8, 1, n)
+	for i := range a.Data {
+		a.Data[i] = 255
+	}
+	out, err := r.Run(t.Context(), Model{Data: model}, map[string]numeric.Value{"a": a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out["y"].Ints(); !slices.Equal(got, []int64{n * 255 * 127}) {
+		t.Errorf("the sum is %d, want %d", got, n*255*127)
+	}
+}
+
+// The numbers of element types in ONNX's files.
+const (
+	onnxU8, onnxI8, onnxI32 = 2, 3, 6
+)
 
 // What the process refuses is an error, after which it goes on; one that ends is begun anew.
 func TestRunFails(t *testing.T) {
