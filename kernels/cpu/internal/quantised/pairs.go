@@ -77,7 +77,7 @@ func beyond(x, y int8) int8 {
 
 // pairs returns an order of inputs in which all pairs fit, if the search comes upon one: a perfect matching of the graph of those that do.
 func pairs(columns *[16][16]int8) (order [16]byte) {
-	m := matching{tries: 32, least: 17}
+	m := matching{tries: mostTries, least: 17}
 	natural := true
 	for i := range columns {
 		order[i] = byte(i)
@@ -121,24 +121,30 @@ func fit(a, b *[16]int8) bool {
 	return true
 }
 
+// mostTries bounds a search, which could otherwise go through all matchings of a graph that has no perfect one: 17 come upon the first.
+const mostTries = 256
+
 // matching is a search for the most pairs of a graph of 16 vertices.
 type matching struct {
 	fits  [16]uint16 // by vertex: those that it has an edge to
 	mate  [16]int8   // of vertices that are gone through; -1 for none
 	best  [16]int8
 	least int // how many of the best are alone
-	tries int
+	tries int // calls of search that are left
 }
 
 // search pairs vertices, of which some are alone so far, and begins with those that have the least choice. It reports whether to stop.
 func (m *matching) search(left uint16, alone int) bool {
+	if m.tries == 0 {
+		return true
+	}
+	m.tries--
 	if alone >= m.least {
 		return false
 	}
 	if left == 0 {
 		m.best, m.least = m.mate, alone
-		m.tries--
-		return alone == 0 || m.tries == 0
+		return alone == 0
 	}
 	vertex, choice := 0, 17
 	for rest := left; rest != 0; rest &= rest - 1 {

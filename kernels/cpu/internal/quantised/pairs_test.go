@@ -129,3 +129,36 @@ func unpack(t *testing.T, p *Panel, packed []int8) (weights [16][96]int16) {
 	}
 	return weights
 }
+
+// TestMatching: a graph with a perfect matching has it found, and one with many matchings and no perfect one ends the search.
+func TestMatching(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		edge         func(i, j int) bool
+		alone, tries int // at most, and at least left
+	}{
+		{"all", func(i, j int) bool { return true }, 0, mostTries - 17},
+		{"a path", func(i, j int) bool { return i-j == 1 || j-i == 1 }, 0, mostTries - 17},
+		{"none", func(i, j int) bool { return false }, 16, mostTries - 17},
+		{"seven beside nine", func(i, j int) bool { return (i < 7) != (j < 7) }, 2, 0},
+		{"cliques of seven and nine", func(i, j int) bool { return (i < 7) == (j < 7) }, 2, 0},
+	} {
+		m := matching{tries: mostTries, least: 17}
+		for i := range 16 {
+			for j := range 16 {
+				if i != j && tt.edge(i, j) {
+					m.fits[i] |= 1 << j
+				}
+			}
+		}
+		m.search(1<<16-1, 0)
+		if m.least > tt.alone || m.tries < tt.tries {
+			t.Errorf("%s: %d are alone, %d tries are left", tt.name, m.least, m.tries)
+		}
+		for i, j := range m.best {
+			if j >= 0 && (int(m.best[j]) != i || !tt.edge(i, int(j))) {
+				t.Errorf("%s: %d is with %d", tt.name, i, j)
+			}
+		}
+	}
+}
