@@ -73,7 +73,7 @@ var allowed = map[string][]string{
 	"sessions/diff":      {"sessions/report"},
 	"sessions/recording": {"core/graph", "core/run", "sessions/config", "sessions/report"},
 	"sessions/compare":   {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/quant", "core/run", "sessions/report"},
-	"sessions/exchange":  {"sessions/advice", "sessions/compare", "sessions/config", "sessions/report"},
+	"sessions/exchange":  {"core/graph/numeric", "sessions/advice", "sessions/compare", "sessions/config", "sessions/report"},
 	"sessions/advice":    {"sessions/report"},
 	"sessions/budget":    {"sessions/compare", "sessions/config", "sessions/report"},
 	"sessions/config":    {"core/graph", "core/graph/numeric", "core/graph/pass", "core/graph/passes", "core/graph/passes/quantise", "core/quant", "internal/host"},

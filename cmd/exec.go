@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,12 +28,13 @@ func execCommand(t tables) *cobra.Command {
 		SuggestFor: []string{"trtexec"},
 		Short:      "Build and measure as trtexec does, by its flags and with its report",
 		Long: `Build and measure as trtexec does, by its flags, with one dash or two, and with its report: --onnx, --loadEngine, --saveEngine,
---fp16, --int8, --best, --calib, --shapes and the like, --iterations, --duration, --warmUp, --dumpProfile, --exportTimes,
---exportProfile, --exportLayerInfo. Those that TensorRT 11 dropped are taken, too. A flag without a meaning here is said in a line, and
-one that trtexec does not have is an error; flags of trtui build may stand beside them. --layout=trt10, trt11 or list is the form of
---exportLayerInfo.`,
+--fp16, --int8, --best, --calib, --shapes and the like, --loadInputs, --iterations, --duration, --warmUp, --avgRuns, --percentile,
+--dumpOutput, --exportOutput, --dumpProfile, --exportTimes, --exportProfile, --exportLayerInfo. Those that TensorRT 11 dropped are
+taken, too. A flag without a meaning here is said in a line, and one that trtexec does not have is an error; flags of trtui build may
+stand beside them. --layout=trt10, trt11 or list is the form of --exportLayerInfo.`,
 		Example: examples("measure in FP16 and keep the engine", "trtui exec --onnx=model.onnx --fp16 --saveEngine=model.engine",
-			"what TREx and trtui show", "trtui exec --loadEngine=m.engine --exportProfile=p.json"),
+			"what TREx and trtui show", "trtui exec --loadEngine=m.engine --exportProfile=p.json",
+			"what it makes of inputs as bytes", "trtui exec --loadEngine=m.engine --loadInputs=x:x.bin --exportOutput=out.json"),
 		DisableFlagParsing: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if slices.ContainsFunc(args, func(a string) bool { return slices.Contains([]string{"-h", "-help", "--help"}, a) }) {
@@ -82,6 +84,13 @@ func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPla
 	if err := o.check(); err != nil {
 		return err
 	}
+	switch {
+	case p.inputs != nil && o.data.data != "":
+		return usageError{errors.New("--loadInputs and --data both give the inputs; give one of the two")}
+	case p.inputs != nil && p.model == "":
+		return usageError{errors.New("--loadInputs is for the model that --onnx or --loadEngine names, and both are missing")}
+	}
+	o.data.raw = p.inputs
 	fmt.Fprintf(stdout, "&&&& RUNNING trtui.exec # exec %s\n", strings.Join(args, " "))
 	for _, note := range p.notes {
 		o.say("W", "%s", note)
@@ -170,7 +179,10 @@ func (o *execRun) measure(ctx context.Context, r *sessions.Runner, cfg config.Co
 		o.section(s)
 	}
 	if !p.skip {
-		o.section(exchange.PerformanceSummary(snap.Timings))
+		if p.average > 0 {
+			o.section(exchange.TraceSection(snap.Timings, p.average))
+		}
+		o.section(exchange.PerformanceSummary(snap.Timings, p.percentiles))
 		for _, b := range snap.Overview.Badges {
 			o.say("W", "%s: %s", b.Text, b.Why)
 		}
@@ -178,7 +190,10 @@ func (o *execRun) measure(ctx context.Context, r *sessions.Runner, cfg config.Co
 	if p.dumpProfile && !p.skip {
 		o.section(exchange.ProfileSection(snap.Timings))
 	}
-	return o.export(snap, p)
+	if err := o.export(snap, p); err != nil {
+		return err
+	}
+	return o.outputs(ctx, r, cfg, p)
 }
 
 // export writes the files that were asked for.
@@ -208,4 +223,39 @@ func (o *execRun) export(snap *report.Snapshot, p *execPlan) error {
 		}
 	}
 	return nil
+}
+
+// outputs prints and writes what an inference computes of the inputs, where that was asked for.
+func (o *execRun) outputs(ctx context.Context, r *sessions.Runner, cfg config.Config, p *execPlan) error {
+	path := p.exports["output"]
+	switch {
+	case path == "" && !p.dumpOutput:
+		return nil
+	case p.skip:
+		o.say("W", "there are no outputs: no inference was to be run")
+		return nil
+	}
+	values, err := sessions.Outputs(ctx, r, cfg)
+	if err != nil {
+		return err
+	}
+	var list []exchange.NamedValue
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, exchange.NamedValue{Name: name, Value: values[name]})
+	}
+	if p.dumpOutput {
+		s, err := exchange.OutputsSection(list)
+		if err != nil {
+			return err
+		}
+		o.section(s)
+	}
+	if path == "" {
+		return nil
+	}
+	data, err := exchange.OutputsJSON(list)
+	if err == nil {
+		_, err = host.WriteFile(path, host.Bytes(data))
+	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/exchange"
 )
 
 // execPlan is what a command line of trtexec asks for.
@@ -21,10 +22,14 @@ type execPlan struct {
 	iterations  int
 	warmUp      float64 // ms
 	duration    float64 // s
-	layout      string  // of layer information
+	average     int     // inferences whose times are reported together; 0: none are
+	percentiles []float64
+	inputs      map[string]string // files by input; nil: as --data says
+	layout      string            // of layer information
 	exports     map[string]string
 	dumpProfile bool
 	dumpLayers  bool
+	dumpOutput  bool
 	skip        bool     // no inference
 	notes       []string // on what has no meaning here
 }
@@ -66,6 +71,49 @@ func counted(least float64, to func(*execPlan) *float64) execFlag {
 	}}
 }
 
+// whole makes a flag of a whole number.
+func whole(to func(*execPlan) *int) execFlag {
+	return execFlag{do: func(p *execPlan, v string) error {
+		const most = 1e6
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > most {
+			return fmt.Errorf("%q: want 1 to %d", v, int(most))
+		}
+		*to(p) = n
+		return nil
+	}}
+}
+
+// percentiles reads a list of them.
+func percentiles(p *execPlan, list string) error {
+	p.percentiles = nil
+	for text := range strings.SplitSeq(list, ",") {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(v >= 0 && v <= 100) {
+			return fmt.Errorf("%q: want numbers from 0 to 100 with commas between them", list)
+		}
+		p.percentiles = append(p.percentiles, v)
+	}
+	return nil
+}
+
+// rawInputs reads names of inputs with their files, as in 'x':x.bin,mask:mask.bin. Names may have colons, files none.
+func rawInputs(p *execPlan, list string) error {
+	p.inputs = map[string]string{}
+	for pair := range strings.SplitSeq(list, ",") {
+		at := strings.LastIndexByte(pair, ':')
+		if at < 0 {
+			return fmt.Errorf("%q: want INPUT:FILE, with commas between several", pair)
+		}
+		name, file := strings.Trim(pair[:at], "'"), pair[at+1:]
+		if _, twice := p.inputs[name]; twice || file == "" {
+			return fmt.Errorf("%q: want one file for each input, as INPUT:FILE", list)
+		}
+		p.inputs[name] = file
+	}
+	return nil
+}
+
 // The reasons for which flags have no meaning here.
 const (
 	oneStream   = "inferences run one after the other in one stream"
@@ -78,12 +126,10 @@ const (
 	ownFormats  = "inputs and outputs have the types and layouts of the model"
 	onlyCUDA    = "the device is chosen by --backend, as in --backend=cuda:1"
 	sweeps      = "trtui bench --sweep contexts=1..4 measures several at a time"
-	statistics  = "the report has the median and what 90, 95 and 99 % of the inferences take at most"
 	cachedTimes = "times are kept in the cache that --timing-cache names, and what is not there is measured"
-	whole       = "layers are told in full"
+	inFull      = "layers are told in full"
 	noSparsity  = "no kernel here leaves out weights that are zero"
-	toRun       = "trtui run --save-outputs writes what a model computes"
-	toData      = "inputs are given by --data"
+	toRun       = "--exportOutput writes what a model computes, and trtui run --save-outputs does as .npz"
 	fitting     = "an inference takes the first profile that its shapes are in"
 	toInspect   = "trtui inspect engine shows the profiles of an engine"
 )
@@ -107,14 +153,9 @@ func execFlags() map[string]execFlag {
 		"batch": passed("batch"), "calib": passed("ranges"), "timingCacheFile": passed("timing-cache"), "layerPrecisions": passed("layer-precisions"),
 		"precisionConstraints": passed("precision-constraints"), "seed": passed("seed"),
 		"warmUp": counted(0, func(p *execPlan) *float64 { return &p.warmUp }), "duration": counted(0, func(p *execPlan) *float64 { return &p.duration }),
-		"iterations": {do: func(p *execPlan, v string) error {
-			n, err := strconv.Atoi(v)
-			if err != nil || n < 1 || n > 1e6 {
-				return fmt.Errorf("%q: want 1 to 1000000", v)
-			}
-			p.iterations = n
-			return nil
-		}},
+		"iterations": whole(func(p *execPlan) *int { return &p.iterations }), "avgRuns": whole(func(p *execPlan) *int { return &p.average }),
+		"percentile": {do: percentiles}, "loadInputs": {do: rawInputs},
+		"exportOutput": exported("output"), "dumpOutput": switched(func(p *execPlan) { p.dumpOutput = true }),
 		"exportTimes": exported("times"), "exportProfile": exported("profile"), "exportLayerInfo": exported("layers"),
 		"dumpProfile": switched(func(p *execPlan) { p.dumpProfile = true }), "dumpLayerInfo": switched(func(p *execPlan) { p.dumpLayers = true }),
 		"skipInference": switched(func(p *execPlan) { p.skip = true }), "buildOnly": switched(func(p *execPlan) { p.skip = true }),
@@ -122,8 +163,8 @@ func execFlags() map[string]execFlag {
 		"layout":  {do: func(p *execPlan, v string) error { p.layout = v; return nil }}, // ours
 	}
 	for why, names := range map[string]string{
-		sweeps: "streams infStreams", statistics: "avgRuns percentile", cachedTimes: "noBuilderCache errorOnTimingCacheMiss", whole: "profilingVerbosity", noSparsity: "sparsity",
-		toRun: "exportOutput dumpOutput dumpRawBindingsToFile", toData: "loadInputs", fitting: "useProfile", toInspect: "dumpOptimizationProfile",
+		sweeps: "streams infStreams", cachedTimes: "noBuilderCache errorOnTimingCacheMiss", inFull: "profilingVerbosity", noSparsity: "sparsity",
+		toRun: "dumpRawBindingsToFile", fitting: "useProfile", toInspect: "dumpOptimizationProfile",
 		oneStream: "threads useSpinWait noDataTransfers useCudaGraph useManagedMemory exposeDMA sleepTime idleTime", ownMemory: "workspace memPoolSize allocationStrategy",
 		ownPolicy:   "builderOptimizationLevel tacticSources avgTiming minTiming maxTactics tilingOptimizationLevel l2LimitForTiling maxAuxStreams preview nvtxMode consistency",
 		ownPlatform: "versionCompatible vc hardwareCompatibilityLevel refit stripWeights stripAllWeights excludeLeanRuntime useRuntime leanDLLPath runtimePlatform safe restricted buildDLAStandalone allowGPUFallback useDLACore",
@@ -140,7 +181,7 @@ func execFlags() map[string]execFlag {
 // parseExec reads a command line of trtexec, whose flags have one dash or two and a value behind "=", or the next word. ours are the flags
 // of trtui that it may have besides.
 func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
-	p := &execPlan{exports: map[string]string{}, iterations: 10, warmUp: 200, duration: 3, layout: "trt10"}
+	p := &execPlan{exports: map[string]string{}, percentiles: exchange.UsualPercentiles(), iterations: 10, warmUp: 200, duration: 3, layout: "trt10"}
 	known := execFlags()
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
@@ -182,7 +223,7 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 
 // spareInputs refuses to write over the model that is read, or what flags of ours name.
 func (p *execPlan) spareInputs(ours *pflag.FlagSet) error {
-	inputs := append(filesRead(ours), p.model)
+	inputs := slices.Concat(filesRead(ours), []string{p.model}, slices.Sorted(maps.Values(p.inputs)))
 	for _, path := range append(slices.Sorted(maps.Values(p.exports)), p.save) {
 		if err := spare("a file to write,", path, inputs); err != nil {
 			return err

@@ -1,11 +1,18 @@
 package cmd
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/testdata"
 )
 
 // logLine is a line as trtexec's parsers take it.
@@ -67,6 +74,65 @@ func TestExecCalib(t *testing.T) {
 	out, _ := command(t, 0, "exec", "--onnx="+digitsFile, "--int8", "--calib="+cache, "--warmUp=0", "--duration=0", "--iterations=2", "--quiet")
 	if !strings.Contains(out, "Calibration: "+cache) || strings.Contains(out, "random calibration") {
 		t.Error(out)
+	}
+}
+
+// TestExecOutputs: what trtexec's flags write of the outputs for inputs as bytes is what the layers' definition makes of them.
+func TestExecOutputs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	n, err := onnx.Parse(graph.Ops(), "digits", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, in := numeric.NewValue(numeric.F32, 2, 1, 32, 32), n.Inputs[0].Name
+	for i := range x.F32() {
+		x.F32()[i] = float32(i%97) / 97
+	}
+	want, err := n.Eval(t.Context(), map[string]numeric.Value{in: x}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	raw, file := filepath.Join(dir, "x.bin"), filepath.Join(dir, "out.json")
+	if err := os.WriteFile(raw, x.Data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	quick := []string{"exec", "--onnx=" + digitsFile, "--warmUp=0", "--duration=0", "--iterations=5", "--quiet"}
+	out, _ := command(t, 0, append(quick, "--loadInputs='"+in+"':"+raw, "--batch=2", "--exportOutput="+file, "--dumpOutput", "--percentile=50,99.9", "--avgRuns=2")...)
+	for _, says := range []string{"probabilities: (2x10)", "percentile(50%)", "percentile(99.9%)", "Average on 2 runs - GPU latency: ", "Average on 1 runs"} {
+		if !strings.Contains(out, says) {
+			t.Errorf("the log lacks %q:\n%s", says, out)
+		}
+	}
+	var got []struct {
+		Name, Dimensions string
+		Values           []float32
+	}
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, &got)
+	}
+	if err != nil || len(got) != 1 || got[0].Name != "probabilities" || got[0].Dimensions != "2x10" || len(got[0].Values) != 20 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for i, v := range want["probabilities"].F32() {
+		if d := got[0].Values[i] - v; d > 1e-5 || d < -1e-5 {
+			t.Errorf("element %d is %g, want %g", i, got[0].Values[i], v)
+		}
+	}
+	for says, args := range map[string][]string{
+		"is for input \"other\", which the model does not have": {"--loadInputs=other:" + raw},
+		"are not items of input " + in:                          {"--loadInputs=" + in + ":" + file},
+		"want INPUT:FILE":                                       {"--loadInputs=" + raw},
+		"give one of the two":                                   {"--loadInputs=" + in + ":" + raw, "--data=" + raw},
+		"want numbers from 0 to 100":                            {"--percentile=101"},
+		"\"0\": want 1 to 1000000":                              {"--avgRuns=0"},
+	} {
+		if _, got := command(t, exitFailure, append(slices.Clone(quick), args...)...); !strings.Contains(got, says) {
+			t.Errorf("%v: %q, want %q", args, got, says)
+		}
 	}
 }
 

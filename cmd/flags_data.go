@@ -43,6 +43,7 @@ type dataFlags struct {
 	seed            uint64
 	randomItems     int
 
+	raw    map[string]string // files of bytes by input, in place of data
 	state  map[string]string // that goes from item to item: outputs by inputs
 	shapes map[string][]int  // of inputs, where a model needs shapes and the opened data has them
 }
@@ -170,6 +171,15 @@ func (d *dataFlags) random(m *model.Model, env map[string]int) (dataset.Data, er
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	return set.Bind(m.Network.Inputs)
+}
+
+// rawInputs reads the bytes of each input, as many items as there are at values of the shapes' symbols.
+func (d *dataFlags) rawInputs(m *model.Model, env map[string]int) (dataset.Data, error) {
+	set, err := dataset.OpenRaw(d.raw, m.Network.Inputs, env)
+	if err != nil {
+		return nil, err
+	}
+	return d.bind(m, set)
 }
 
 // chosen returns the items that --items chooses of data that it did not open: the embedded model's, or random input.

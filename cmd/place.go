@@ -220,7 +220,13 @@ func (f *modelFlags) datasets(m *model.Model, embedded bool) (data, cal dataset.
 		if err != nil {
 			return nil, nil, err
 		}
-		if data, err = f.data.random(m, env); err != nil && f.lookOnly {
+		switch {
+		case f.data.raw != nil:
+			data, err = f.data.rawInputs(m, env)
+		default:
+			data, err = f.data.random(m, env)
+		}
+		if err != nil && f.lookOnly {
 			return nil, nil, nil
 		}
 		if err != nil {

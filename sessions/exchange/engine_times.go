@@ -115,16 +115,24 @@ func latencyOf(samples []time.Duration) (l report.Latency) {
 	for _, d := range sorted {
 		squares += (float64(d) - mean) * (float64(d) - mean)
 	}
-	at := func(share float64) time.Duration { return sorted[min(n-1, max(0, int(math.Ceil(share*float64(n)))-1))] }
 	median := sorted[n/2]
 	if n%2 == 0 {
 		median = (sorted[n/2-1] + sorted[n/2]) / 2
 	}
-	l = report.Latency{Count: n, Mean: time.Duration(mean), Median: median, Min: sorted[0], Max: sorted[n-1], P90: at(0.9), P95: at(0.95), P99: at(0.99)}
+	l = report.Latency{Count: n, Mean: time.Duration(mean), Median: median, Min: sorted[0], Max: sorted[n-1], P90: percentile(sorted, 0.9), P95: percentile(sorted, 0.95), P99: percentile(sorted, 0.99)}
 	if n > 1 && mean > 0 {
 		l.CV = math.Sqrt(squares/float64(n-1)) / mean
 	}
 	return l
+}
+
+// percentile returns the sample that a share of the sorted ones is not above; 0 where there are none.
+func percentile(sorted []time.Duration, share float64) time.Duration {
+	n := len(sorted)
+	if n == 0 {
+		return 0
+	}
+	return sorted[min(n-1, max(0, int(math.Ceil(share*float64(n)))-1))]
 }
 
 // overview sums the engine up; nil without times.

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,18 +38,30 @@ func Queries(t *report.Timings) (list []QueryTime) {
 	return list
 }
 
-// statistics writes a latency as trtexec does.
-func statistics(l report.Latency) string {
-	ms := func(d time.Duration) string { return fmt.Sprintf("%g ms", float64(d.Round(10*time.Nanosecond))/1e6) }
-	return fmt.Sprintf("min = %s, max = %s, mean = %s, median = %s, percentile(90%%) = %s, percentile(95%%) = %s, percentile(99%%) = %s",
-		ms(l.Min), ms(l.Max), ms(l.Mean), ms(l.Median), ms(l.P90), ms(l.P95), ms(l.P99))
+// milliText writes a time as trtexec does.
+func milliText(d time.Duration) string {
+	return fmt.Sprintf("%g ms", float64(d.Round(10*time.Nanosecond))/1e6)
 }
 
-// PerformanceSummary is trtexec's section of that name. Its latency is that of computing and of both copies.
-func PerformanceSummary(t *report.Timings) Section {
-	queries := Queries(t)
-	of := func(part func(QueryTime) time.Duration) report.Latency { return latencyOf(durations(queries, part)) }
-	latency, walltime := of(func(q QueryTime) time.Duration { return q.Duration }), time.Duration(0)
+// statistics writes times as trtexec does, with these percentiles.
+func statistics(times []time.Duration, percentiles []float64) string {
+	l, sorted := latencyOf(times), slices.Sorted(slices.Values(times))
+	text := fmt.Sprintf("min = %s, max = %s, mean = %s, median = %s", milliText(l.Min), milliText(l.Max), milliText(l.Mean), milliText(l.Median))
+	for _, p := range percentiles {
+		text += fmt.Sprintf(", percentile(%g%%) = %s", p, milliText(percentile(sorted, p/100)))
+	}
+	return text
+}
+
+// UsualPercentiles are those that trtexec reports where none are asked for.
+func UsualPercentiles() []float64 { return []float64{90, 95, 99} }
+
+// PerformanceSummary is trtexec's section of that name, with these percentiles. Its latency is that of computing and of both copies.
+func PerformanceSummary(t *report.Timings, percentiles []float64) Section {
+	queries, walltime := Queries(t), time.Duration(0)
+	of := func(part func(QueryTime) time.Duration) string {
+		return statistics(durations(queries, part), percentiles)
+	}
 	if n := len(queries); n > 0 {
 		walltime = max(t.Walltime, queries[n-1].End)
 	}
@@ -56,7 +69,7 @@ func PerformanceSummary(t *report.Timings) Section {
 	if walltime > 0 {
 		throughput = float64(len(queries)) / walltime.Seconds()
 	}
-	s := Section{Heading: "Performance summary", Lines: []string{fmt.Sprintf("Throughput: %g qps", throughput), "Latency: " + statistics(latency)}}
+	s := Section{Heading: "Performance summary", Lines: []string{fmt.Sprintf("Throughput: %g qps", throughput), "Latency: " + of(func(q QueryTime) time.Duration { return q.Duration })}}
 	for _, part := range []struct {
 		name string
 		of   func(QueryTime) time.Duration
@@ -64,13 +77,26 @@ func PerformanceSummary(t *report.Timings) Section {
 		{"Enqueue Time", func(q QueryTime) time.Duration { return q.Enqueue }}, {"H2D Latency", func(q QueryTime) time.Duration { return q.H2D }},
 		{"GPU Compute Time", func(q QueryTime) time.Duration { return q.Compute }}, {"D2H Latency", func(q QueryTime) time.Duration { return q.D2H }},
 	} {
-		s.Lines = append(s.Lines, part.name+": "+statistics(of(part.of)))
+		s.Lines = append(s.Lines, part.name+": "+of(part.of))
 	}
 	compute := time.Duration(0)
 	for _, q := range queries {
 		compute += q.Compute
 	}
 	s.Lines = append(s.Lines, fmt.Sprintf("Total Host Walltime: %g s", walltime.Seconds()), fmt.Sprintf("Total GPU Compute Time: %g s", compute.Seconds()))
+	return s
+}
+
+// TraceSection is what trtexec --avgRuns prints: the mean times of so many inferences after each other, and of what is left of them.
+func TraceSection(t *report.Timings, runs int) Section {
+	s := Section{Heading: "Trace details", Lines: []string{fmt.Sprintf("Trace averages of %d runs:", runs)}}
+	for list := range slices.Chunk(Queries(t), runs) {
+		mean := func(part func(QueryTime) time.Duration) string {
+			return milliText(latencyOf(durations(list, part)).Mean)
+		}
+		s.Lines = append(s.Lines, fmt.Sprintf("Average on %d runs - GPU latency: %s - Host latency: %s (enqueue %s)", len(list),
+			mean(func(q QueryTime) time.Duration { return q.Compute }), mean(func(q QueryTime) time.Duration { return q.Duration }), mean(func(q QueryTime) time.Duration { return q.Enqueue })))
+	}
 	return s
 }
 

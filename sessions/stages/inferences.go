@@ -78,6 +78,21 @@ func (i *inferences) Ready(ctx context.Context, l *run.Loaded) (*run.ExecutionCo
 	return c, err
 }
 
+// Once runs an engine on the first items of the data, and returns its outputs.
+func (i *inferences) Once(ctx context.Context, l *run.Loaded) (map[string]numeric.Value, error) {
+	i.device.Busy.Lock()
+	defer i.device.Busy.Unlock()
+	c, err := i.Ready(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if err := c.Execute(); err != nil {
+		return nil, err
+	}
+	return c.Outputs()
+}
+
 // context returns a context that is watched.
 func (i *inferences) context(ctx context.Context, l *run.Loaded, now func() (p report.Progress, items int)) (*run.ExecutionContext, error) {
 	c, err := l.NewContext()
