@@ -103,7 +103,10 @@ func TestTrace(t *testing.T) {
 
 // TestNetron checks what Netron wants of an attachment: it drops items of the same name on the same target, and targets of two lines.
 func TestNetron(t *testing.T) {
-	data, err := Netron(exported())
+	s := exported()
+	s.Passes.Source = append(s.Passes.Source, report.Layer{Name: "Relu_7", Outputs: []report.Tensor{{Name: "nameless"}}}, report.Layer{Name: "conv", Outputs: []report.Tensor{{Name: "named"}}})
+	s.Passes.Ledger = append(s.Passes.Ledger, report.LedgerEntry{Layer: "Relu_7", Op: "Relu", Fate: "fused", Into: "conv + relu"})
+	data, err := Netron(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +130,7 @@ func TestNetron(t *testing.T) {
 		seen[key] = true
 		nodes[*i.Target] = true
 	}
-	if !nodes["conv"] || !nodes["relu"] || !nodes[hostile] || len(file.Metrics) != 1+3*2 {
+	if !nodes["conv"] || !nodes["relu"] || !nodes[hostile] || !nodes["Relu_7"] || !nodes["nameless"] || nodes["named"] || len(file.Metrics) != 1+5*2 {
 		t.Errorf("nodes %v, %d metrics", nodes, len(file.Metrics))
 	}
 }
