@@ -93,8 +93,11 @@ func (c *RecordedConfig) Know(p *Point) {
 	if c.Top1 == nil && c.Agreement == nil && c.SQNR == nil {
 		c.Top1, c.Agreement, c.SQNR = p.Top1, p.Agreement, p.SQNR
 	}
-	if c.ArenaBytes == nil && p.Weights > 0 {
-		c.ArenaBytes, c.Weights = &p.Arena, &p.Weights
+	if c.Weights == nil && p.Weights > 0 {
+		c.Weights = &p.Weights
+	}
+	if c.ArenaBytes == nil && p.Arena > 0 { // files of others tell of weights alone
+		c.ArenaBytes = &p.Arena
 	}
 }
 
