@@ -44,7 +44,7 @@ type peaksDocument struct {
 
 const (
 	peaksFormat    = "trtui peaks"
-	peaksVersion   = 3 // what is kept of the version before was measured otherwise
+	peaksVersion   = 4 // what is kept of the version before was measured otherwise
 	maxPeaksBytes  = 1 << 20
 	maxPeakDevices = 256
 )

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,7 +76,7 @@ func TestPeaksFileMends(t *testing.T) {
 	}
 	for i, bad := range []string{
 		"", "{", "[]", "null", string(good[:len(good)/2]),
-		strings.Replace(string(good), `"Version": 3`, `"Version": 1`, 1),
+		strings.Replace(string(good), fmt.Sprintf(`"Version": %d`, peaksVersion), `"Version": 1`, 1),
 		strings.ReplaceAll(string(good), "1000000000", "0"),
 		strings.ReplaceAll(string(good), "1000000000", "-1"),
 		strings.Replace(string(good), "32768", "0", 1),

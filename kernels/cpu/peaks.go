@@ -54,6 +54,10 @@ func (m meter) peaks(threads int) (p run.Peaks, err error) {
 		k := run.Peak{Name: l.Type, By: l.By}
 		m.rate(&k, threads, float64(l.Operations), func(_, n int) { l.Run(n) })
 		p.Compute = append(p.Compute, k)
+		if k.Name == "f32" { // what kernels on halves compute in, once these are widened
+			k.Name, k.By = "f16", "as f32, from halves that are widened"
+			p.Compute = append(p.Compute, k)
+		}
 	}
 	if p.Memory, err = m.memory(threads); err != nil {
 		return p, err

@@ -48,7 +48,7 @@ func rooflinePicture(t *report.Timings) (p picture, ok bool) {
 		below = d.ceiling(s, s.x0, math.Log10(k.Rate)+s.x0, min(knee, s.x1), math.Log10(k.Rate)+min(knee, s.x1), k.Name+" "+rate(k.Rate, "B/s"), "start", below)
 	}
 	below = 0
-	for _, k := range fastestFirst(peaks.Compute) {
+	for _, k := range fastestFirst(peaks.Ceilings()) {
 		below = d.ceiling(s, s.x0, math.Log10(k.Rate), s.x1, math.Log10(k.Rate), k.Name+" "+rate(k.Rate, "op/s"), "end", below)
 	}
 	n := 0

@@ -1,6 +1,10 @@
 package report
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Roofline is what the device reaches at most: the ceilings under which layers stand (Williams, Waterman, Patterson: Roofline, CACM
 // 52, 2009).
@@ -52,6 +56,24 @@ func (r *Roofline) Last() *Peaks {
 	}
 	return &r.Peaks[len(r.Peaks)-1]
 }
+
+// typeJoint stands between the names of types that are computed alike.
+const typeJoint = ", "
+
+// Ceilings returns the peaks of arithmetic, those of one rate as one under all their names.
+func (p *Peaks) Ceilings() (list []Peak) {
+	for _, k := range p.Compute {
+		if i := slices.IndexFunc(list, func(o Peak) bool { return o.Rate == k.Rate }); i >= 0 {
+			list[i].Name += typeJoint + k.Name
+			continue
+		}
+		list = append(list, k)
+	}
+	return list
+}
+
+// Is reports whether it is the ceiling of that name, or one of several.
+func (k Peak) Is(name string) bool { return slices.Contains(strings.Split(k.Name, typeJoint), name) }
 
 // Bounds returns a ceiling by its name, and whether it is a level of memory.
 func (p *Peaks) Bounds(name string) (peak Peak, memory, ok bool) {

@@ -32,8 +32,8 @@ func Roofline(t *report.Timings, layers []report.LayerTiming, cursor int) ui.Roo
 		}
 		r.Points = append(r.Points, point)
 	}
-	for _, k := range p.Compute {
-		r.Roofs = append(r.Roofs, ui.Ceiling{Name: k.Name, Rate: k.Rate, On: k.Name == bound})
+	for _, k := range p.Ceilings() {
+		r.Roofs = append(r.Roofs, ui.Ceiling{Name: k.Name, Rate: k.Rate, On: k.Is(bound)})
 	}
 	for _, k := range p.Memory {
 		r.Slopes = append(r.Slopes, ui.Ceiling{Name: k.Name, Rate: k.Rate, On: k.Name == bound})
