@@ -232,7 +232,7 @@ func (s *sshServer) workbench(ctx context.Context, t terminal) error {
 	if t.recordings, err = filepath.Abs("."); err != nil {
 		return err
 	}
-	t.configs = saver(s.path)
+	t.configs, t.own = saver(s.path), s.flags.own
 	return t.show(ctx, session, session)
 }
 

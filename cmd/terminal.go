@@ -27,6 +27,7 @@ type terminal struct {
 	commands   []views.Subcommand // that the palette finds
 	recordings string             // folder
 	configs    *config.Saver
+	own        Own                        // calibrators that settings may name
 	reload     opening                    // gets the model as it is now ready, to be shown when this is over; nil: it cannot
 	threads    func(n int) opening        // the same, with so many threads
 	requantise opening                    // the same, with the other answer to whether its own quantisation is dropped
@@ -154,6 +155,9 @@ type window struct {
 // window makes the workbench for a controller; o says what it can do besides.
 func (t terminal) window(ctl views.Controller, o views.Options) (*window, error) {
 	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program, remote: t.remote}
+	o.Set = func(c config.Config, name, value string) (config.Config, error) {
+		return config.Set(c, name, value, t.own.Calibrators...)
+	}
 	o.Keys, o.Subcommands, o.Pace = t.keys, t.commands, time.Second/60 // as Bubble Tea writes pictures
 	o.Look, o.Open, o.Read, o.Hint, o.SavePicture = ui.NewLook(t.look), w.open, readState, hintOnFact, savePicture
 	if t.readOnly {

@@ -201,7 +201,7 @@ func (f *workbenchFlags) showFiles(cmd *cobra.Command, files []string, x operand
 		p.close()
 		return err
 	}
-	return orSignalled(ctx, f.screen(ctx, p, cfg, x.path, terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(x.path), tourSeen: f.tour.seen(), compared: f.compared}))
+	return orSignalled(ctx, f.screen(ctx, p, cfg, x.path, terminal{look: look, keys: f.keys, recordings: f.recording, configs: saver(x.path), own: f.own, tourSeen: f.tour.seen(), compared: f.compared}))
 }
 
 // screen shows sessions on a model, one after the other: the next where its file changed and a person asks for the new one. It

@@ -51,6 +51,8 @@ type Recorder interface {
 type Options struct {
 	Look *ui.Look
 	Keys *ui.Keymap // nil: the usual keys
+	// Set changes a setting of a configuration by its text; nil: as [config.Set] does, which knows the built-in calibrators alone.
+	Set func(c config.Config, name, value string) (config.Config, error)
 	// ReadOnly says that nothing can be changed: the controller does nothing that it is asked for.
 	ReadOnly bool
 	// Recorder is nil where nothing can be recorded, as in a replay.

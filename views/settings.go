@@ -55,6 +55,9 @@ func settings(w *workbench) (list []ui.Entry) {
 			if what, ok := atStart[s.Name]; ok {
 				return config.Config{}, fmt.Errorf("%s: it is chosen at the start, when %s", s.Name, what)
 			}
+			if w.o.Set != nil {
+				return w.o.Set(w.config.want, s.Name, value)
+			}
 			return config.Set(w.config.want, s.Name, value)
 		}
 		list = append(list, settingEntry(settingDocs[s.Name], &ui.Setting{

@@ -3,6 +3,7 @@ package views
 import (
 	"testing"
 
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane/panetest"
@@ -61,4 +62,26 @@ func TestSettings(t *testing.T) {
 	if got := b.last().Batch; got != 2 {
 		t.Errorf("batch %d", got)
 	}
+}
+
+// TestOwnSettings: a program's own calibrator is a value of the setting.
+func TestOwnSettings(t *testing.T) {
+	snap := panetest.Fixture(t)
+	w := &workbench{o: Options{Look: ui.NewLook(ui.Options{}), Set: func(c config.Config, name, value string) (config.Config, error) {
+		return config.Set(c, name, value, quant.Method{Name: "mine", New: func(float64, quant.Scheme) quant.Calibrator { return nil }})
+	}}, snap: snap}
+	w.config.want = snap.Config
+	for _, e := range settings(w) {
+		if e.Setting.Name != "calibrator" {
+			continue
+		}
+		if err := e.Setting.Check("mine"); err != nil {
+			t.Error(err)
+		}
+		if err := e.Setting.Check("yours"); err == nil {
+			t.Error("a calibrator that nobody has is taken")
+		}
+		return
+	}
+	t.Error("there is no setting of the calibrator")
 }
