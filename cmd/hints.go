@@ -109,6 +109,8 @@ func hintOnFact(fact pane.Fact) string {
 		return "build it with --config " + f.Path
 	case pane.Advised:
 		return hintOnRemedy(f.Remedy)
+	case pane.NoCeilings:
+		return fmt.Sprintf("trtui record has them in a new one, and on the same device trtui bench %s --roofline measures them now", shellWord(f.Recording))
 	}
 	return ""
 }

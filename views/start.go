@@ -116,7 +116,7 @@ func (w *workbench) screens() []*ui.Screen {
 	list := []*ui.Screen{
 		overview.Screen(look, w, tried, read, w.comparison.Marked, more),
 		graph.Screen(look, w, ablating(w)),
-		timings.Screen(look, w, tried.BesideOthers, besides(w), recordedBesides(w, read)),
+		timings.Screen(look, w, tried.BesideOthers, besides(w), recordedBesides(w, read), w.o.hint),
 		memory.Screen(look),
 		calibration.Screen(look, w, w.o.Timeline != nil),
 		accuracy.Screen(look, w, studying(w), w.o.hint),

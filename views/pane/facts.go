@@ -12,6 +12,8 @@ type (
 	ConfigSaved struct{ Path string }
 	// Advised is that something would help which no key does.
 	Advised struct{ Remedy report.Remedy }
+	// NoCeilings is that a recording does not know what its device reaches at most.
+	NoCeilings struct{ Recording string }
 )
 
 func (LabelsOff) fact() {}
@@ -19,3 +21,5 @@ func (LabelsOff) fact() {}
 func (Advised) fact() {}
 
 func (ConfigSaved) fact() {}
+
+func (NoCeilings) fact() {}

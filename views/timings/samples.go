@@ -3,6 +3,7 @@ package timings
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,8 +15,9 @@ import (
 
 // samplesView shows the samples of the row under the cursor: all of them in bins, the newest as a trace.
 type samplesView struct {
-	in pane.Input
-	of *timingsView
+	in   pane.Input
+	of   *timingsView
+	hint func(pane.Fact) string
 }
 
 // Named implements ui.Named.
@@ -112,7 +114,13 @@ func (v *samplesView) Render(w, h int) string {
 func (v *samplesView) drawRoofline(c *ui.Canvas, l *report.LayerTiming) {
 	t := v.in.Snap.Timings
 	if t.Roofline.Last() == nil {
-		c.FitClauses(1, 0, c.W-2, ui.Muted, RooflineNote(t.Roofline))
+		text := RooflineNote(t.Roofline)
+		if s := v.in.Snap; t.Roofline == nil && s.Replay != "" {
+			text = strings.TrimSpace("no ceilings were recorded. " + v.hint(pane.NoCeilings{Recording: s.Replay}))
+		}
+		for y, line := range ui.Wrap(text, c.W-2) {
+			c.Fit(1, y, c.W-2, ui.Muted, line)
+		}
 		return
 	}
 	c.FitClauses(1, 0, c.W-2, ui.Plain, StandText(l))
