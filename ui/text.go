@@ -191,7 +191,8 @@ func prefix(s string, w int) int {
 	return len(s)
 }
 
-// Wrap breaks s into lines of at most w cells, at spaces where it can.
+// Wrap breaks s into lines of at most w cells, at spaces where it can, and what has no spaces, as the paths of layers, behind the
+// signs between its words.
 func Wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
@@ -211,6 +212,9 @@ func Wrap(s string, w int) []string {
 				head := cut(word, w)
 				if head == "" { // a wide glyph in a column of one cell
 					break
+				}
+				if i := strings.LastIndexAny(head, "/._-:+,") + 1; i > len(head)/3 {
+					head = head[:i]
 				}
 				lines, word = append(lines, head), word[len(head):]
 			}
