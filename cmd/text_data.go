@@ -47,11 +47,7 @@ func (d *dataFlags) text(m *model.Model, path, items string, given map[string][]
 	if err != nil {
 		return nil, fmt.Errorf("data %s: %w", path, err)
 	}
-	length := 0
-	for _, shape := range given {
-		length = max(length, shape[len(shape)-1])
-	}
-	set, err := generate.Windows(m.Network, filepath.Base(path), tokens, length)
+	set, err := generate.Windows(m.Network, filepath.Base(path), tokens, given)
 	if err != nil {
 		return nil, fmt.Errorf("data %s: %w", path, err)
 	}

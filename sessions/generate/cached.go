@@ -36,8 +36,8 @@ const longestPiece = 128
 
 func newCachedDecoder(m *Model, prompt, length int) (*cachedDecoder, error) {
 	r := m.roles
-	if r.mask == nil || r.positions == nil {
-		return nil, fmt.Errorf("the model takes past keys and values, but not an attention mask and positions, so that they could be kept in place; export it with both as inputs")
+	if err := r.keepable(); err != nil {
+		return nil, err
 	}
 	d := &cachedDecoder{model: m, network: m.network.Clone(), length: length, piece: shortest}
 	for d.piece < min(prompt, longestPiece) {

@@ -2,7 +2,6 @@ package generate
 
 import (
 	"context"
-	"fmt"
 	"unsafe"
 
 	"github.com/trtui/trtui/core/graph"
@@ -24,7 +23,7 @@ type engine struct {
 // so many new tokens, and of so many earlier ones, which the mask covers as well. Each plan has the network for its length alone,
 // in which more is known beforehand; weights, also as kernels of the host have packed them, are those of the first.
 func (m *Model) newEngine(ctx context.Context, n *graph.Network, length, past int) (*engine, error) {
-	shapes, err := m.shapes(n, length, past)
+	shapes, err := m.roles.shapes(n, length, past)
 	if err != nil {
 		return nil, err
 	}
@@ -60,31 +59,6 @@ func (m *Model) newEngine(ctx context.Context, n *graph.Network, length, past in
 	return e, nil
 }
 
-// shapes returns the shapes of a network's inputs for so many new tokens and so many earlier ones.
-func (m *Model) shapes(n *graph.Network, length, past int) (map[string][]int, error) {
-	shapes, r := map[string][]int{}, m.roles
-	for _, t := range n.Inputs {
-		want := []int{1, length}
-		if r.mask != nil && t.Name == r.mask.Name {
-			want = []int{1, past + length}
-		}
-		for _, c := range r.cache {
-			if t.Name == c.past.Name {
-				want = []int{1, -1, past, -1}
-			}
-		}
-		dims, err := fixed(t, want)
-		if err == nil && len(dims) == 2 && !fillable(t.Type) {
-			err = fmt.Errorf("input %s, %s: want integers", t.Name, t.TypeString())
-		}
-		if err != nil {
-			return nil, err
-		}
-		shapes[t.Name] = dims
-	}
-	return shapes, nil
-}
-
 // load adds a plan to the model's engine and binds it.
 func (m *Model) load(ctx context.Context, p *run.Plan) (*run.Loaded, error) {
 	m.engine.Add(p)
@@ -112,27 +86,6 @@ func closed(n *graph.Network, shapes map[string][]int) (*graph.Network, error) {
 		}
 	}
 	return n, n.Infer()
-}
-
-// fixed returns the input's shape where open extents are those wanted; -1 wants none but what the model says.
-func fixed(t *graph.Tensor, want []int) ([]int, error) {
-	if len(t.Dims) != len(want) {
-		return nil, fmt.Errorf("input %s, %s: want %d axes", t.Name, t.TypeString(), len(want))
-	}
-	dims := make([]int, len(want))
-	for i, d := range t.Dims {
-		n, known := d.IsConst()
-		switch {
-		case !known && want[i] < 0:
-			return nil, fmt.Errorf("input %s, %s: axis %d is open, and nothing says what it is", t.Name, t.TypeString(), i)
-		case !known:
-			n = want[i]
-		case want[i] >= 0 && n != want[i]:
-			return nil, fmt.Errorf("input %s, %s: axis %d is %d, this text needs %d; export the model with that axis open", t.Name, t.TypeString(), i, n, want[i])
-		}
-		dims[i] = n
-	}
-	return dims, nil
 }
 
 // run runs the engine on its inputs.
@@ -177,11 +130,6 @@ func fill(v numeric.Value, at func(i int) int) {
 			v.Data[i] = byte(n)
 		}
 	}
-}
-
-// fillable reports whether fill knows the type.
-func fillable(t numeric.DataType) bool {
-	return t == numeric.I64 || t == numeric.I32 || t == numeric.F32 || t.Size() == 1
 }
 
 // alignment is what memory must have that kernels of the CPU are to work in.

@@ -51,21 +51,29 @@ func open(t *testing.T, path string) *graph.Network {
 	return f.Network
 }
 
-// Models with their state kept in place write what Hugging Face's library writes with them (testdata/make.py), whatever the
+// continued is a prompt, and what Hugging Face's library writes behind it (testdata/make.py).
+type continued struct{ Prompt, Tokens []int }
+
+func casesOf(t *testing.T, model string) (cases []continued) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + model + ".cases.json")
+	if err == nil {
+		err = json.Unmarshal(data, &cases)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// Models with their state kept in place write what Hugging Face's library writes with them, whatever the
 // room that there is for the state.
 func TestCachedModels(t *testing.T) {
 	b := cpu.Open(2)
 	defer b.Close()
 	for _, name := range []string{"llama", "gpt2"} {
 		n := open(t, "testdata/"+name+".onnx")
-		var cases []struct{ Prompt, Tokens []int }
-		data, err := os.ReadFile("testdata/" + name + ".cases.json")
-		if err == nil {
-			err = json.Unmarshal(data, &cases)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		cases := casesOf(t, name)
 		for _, room := range []int{45, 100} {
 			m, err := New(n, 12, room, b, untimed(b)) // prompts longer than that come in pieces
 			if err != nil {

@@ -19,9 +19,6 @@ type plainDecoder struct {
 	tried   bool
 }
 
-// shortest is the least length that an engine is made for.
-const shortest = 16
-
 func newPlainDecoder(m *Model, length int) (*plainDecoder, error) {
 	d := &plainDecoder{model: m, engines: map[int]*engine{}, most: length}
 	if n, ok := m.roles.tokens.Dims[1].IsConst(); ok {
@@ -156,19 +153,9 @@ func (d *plainDecoder) longest(length int, why error) int {
 	if n, ok := positions(why); ok {
 		return min(length, n)
 	}
-	if d.takes(length) {
+	takes := func(n int) bool { return d.model.roles.takes(d.model.network, n, 0) }
+	if takes(length) {
 		return length
 	}
-	return sort.Search(length, func(n int) bool { return !d.takes(n + 1) })
-}
-
-// takes reports whether the model's layers fit a text of so many tokens.
-func (d *plainDecoder) takes(length int) bool {
-	n := d.model.network
-	shapes, err := d.model.shapes(n, length, 0)
-	if err != nil {
-		return false
-	}
-	env, err := n.BindShapes(shapes)
-	return err == nil && n.CheckShapes(env) == nil
+	return sort.Search(length, func(n int) bool { return !takes(n + 1) })
 }

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,6 +67,14 @@ func findRoles(n *graph.Network) (*roles, error) {
 		return nil, fmt.Errorf("the model has no output of scores: real numbers of [batch, sequence, vocabulary]")
 	}
 	return r, r.pair(pasts, presents)
+}
+
+// keepable returns an error where earlier tokens cannot lie in one place, of which some are not there yet: nothing would hide these.
+func (r *roles) keepable() error {
+	if r.mask == nil || r.positions == nil {
+		return errors.New("the model takes past keys and values, but not an attention mask and positions, so that they could be kept in place; export it with both as inputs")
+	}
+	return nil
 }
 
 func hasPrefix(name string, prefixes []string) bool {

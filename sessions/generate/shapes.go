@@ -1,11 +1,16 @@
 package generate
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
+
+// shortest is the least length that an engine is made for.
+const shortest = 16
 
 // usualLength is the text of which a model is shown where nobody says how long it is.
 const usualLength = 128
@@ -77,4 +82,65 @@ func shapesOfText(n *graph.Network, length int) map[string][]int {
 // isPast reports whether an input is keys or values of earlier tokens, [batch, heads, past, size].
 func isPast(t *graph.Tensor) bool {
 	return len(t.Dims) == 4 && t.Type.IsFloat() && hasPrefix(strings.ToLower(t.Name), pastPrefix)
+}
+
+// shapes returns the shapes of a network's inputs for so many new tokens and so many earlier ones.
+func (r *roles) shapes(n *graph.Network, length, past int) (map[string][]int, error) {
+	shapes := map[string][]int{}
+	for _, t := range n.Inputs {
+		want := []int{1, length}
+		if r.mask != nil && t.Name == r.mask.Name {
+			want = []int{1, past + length}
+		}
+		for _, c := range r.cache {
+			if t.Name == c.past.Name {
+				want = []int{1, -1, past, -1}
+			}
+		}
+		dims, err := fixed(t, want)
+		if err == nil && len(dims) == 2 && !fillable(t.Type) {
+			err = fmt.Errorf("input %s, %s: want integers", t.Name, t.TypeString())
+		}
+		if err != nil {
+			return nil, err
+		}
+		shapes[t.Name] = dims
+	}
+	return shapes, nil
+}
+
+// takes reports whether a model's layers fit so many new tokens and so many earlier ones.
+func (r *roles) takes(n *graph.Network, length, past int) bool {
+	shapes, err := r.shapes(n, length, past)
+	if err != nil {
+		return false
+	}
+	env, err := n.BindShapes(shapes)
+	return err == nil && n.CheckShapes(env) == nil
+}
+
+// fixed returns the input's shape where open extents are those wanted; -1 wants none but what the model says.
+func fixed(t *graph.Tensor, want []int) ([]int, error) {
+	if len(t.Dims) != len(want) {
+		return nil, fmt.Errorf("input %s, %s: want %d axes", t.Name, t.TypeString(), len(want))
+	}
+	dims := make([]int, len(want))
+	for i, d := range t.Dims {
+		n, known := d.IsConst()
+		switch {
+		case !known && want[i] < 0:
+			return nil, fmt.Errorf("input %s, %s: axis %d is open, and nothing says what it is", t.Name, t.TypeString(), i)
+		case !known:
+			n = want[i]
+		case want[i] >= 0 && n != want[i]:
+			return nil, fmt.Errorf("input %s, %s: axis %d is %d, this text needs %d; export the model with that axis open", t.Name, t.TypeString(), i, n, want[i])
+		}
+		dims[i] = n
+	}
+	return dims, nil
+}
+
+// fillable reports whether fill knows the type.
+func fillable(t numeric.DataType) bool {
+	return t == numeric.I64 || t == numeric.I32 || t == numeric.F32 || t.Size() == 1
 }

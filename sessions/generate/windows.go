@@ -8,28 +8,23 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/dataset"
 )
 
-// openWindow is how many tokens an item of a text has where the model leaves that open.
+// openWindow is how many tokens an item of a text has where the model leaves that open, if it takes so many.
 const openWindow = 128
 
-// Windows cuts the tokens of a text into items for the inputs of a language model: so many tokens each as its input takes, or
-// length where that is open; 0 stands for 128. The token behind each is what the model is to hold likely there. The last item is
-// filled up; what it is filled with counts nowhere, and changes nothing in front of it where the model looks back only.
-func Windows(n *graph.Network, name string, tokens []int, length int) (*dataset.Set, error) {
+// Windows cuts the tokens of a text into items for the inputs of a language model: so many tokens each as its input takes, or as the
+// shapes of inputs say where that is open; where they do not, 128, or so many fewer that the model's layers take. The token behind each
+// is what the model is to hold likely there. The last item is filled up; what it is filled with counts nowhere, and changes nothing in
+// front of it where the model looks back only. Past keys and values are zeros, which the mask hides.
+func Windows(n *graph.Network, name string, tokens []int, shapes map[string][]int) (*dataset.Set, error) {
 	r, err := findRoles(n)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.cache) > 0 {
-		return nil, fmt.Errorf("input %s: a text is run in pieces of their own, by a model without past keys and values", r.cache[0].past.Name)
-	}
-	if fixed, ok := r.tokens.Dims[1].IsConst(); ok {
-		length = fixed
-	} else if length == 0 {
-		length = min(openWindow, len(tokens)-1)
-	}
+	length := r.window(n, shapes, min(openWindow, len(tokens)-1))
 	if len(tokens) < 2 || length < 1 {
 		return nil, fmt.Errorf("a text of %d tokens: want two at least, one to follow the other", len(tokens))
 	}
@@ -43,10 +38,31 @@ func Windows(n *graph.Network, name string, tokens []int, length int) (*dataset.
 	return r.windows(name, tokens, length)
 }
 
+// window returns how many tokens an item has: most where nothing says it.
+func (r *roles) window(n *graph.Network, shapes map[string][]int, most int) int {
+	if fixed, ok := r.tokens.Dims[1].IsConst(); ok {
+		return fixed
+	}
+	if given := shapes[r.tokens.Name]; len(given) == 2 {
+		return given[1]
+	}
+	for length := most; length >= shortest; length /= 2 {
+		if r.takes(n, length, r.pastOfNone()) {
+			return length
+		}
+	}
+	return most
+}
+
 // windows makes the items: the tokens but the last, as each has one behind it.
 func (r *roles) windows(name string, tokens []int, length int) (*dataset.Set, error) {
 	items := (len(tokens) - 1 + length - 1) / length
-	ids, there, places := make([]int64, items*length), make([]int64, items*length), make([]int64, items*length)
+	arrays, past, err := r.emptyPast(items)
+	if err != nil {
+		return nil, err
+	}
+	seen := past + length
+	ids, there, places := make([]int64, items*length), make([]int64, items*seen), make([]int64, items*length)
 	next := make([][]int, items)
 	for i := range ids {
 		if i%length == 0 {
@@ -54,13 +70,12 @@ func (r *roles) windows(name string, tokens []int, length int) (*dataset.Set, er
 		}
 		places[i], next[i/length][i%length] = int64(i%length), -1
 		if i+1 < len(tokens) {
-			ids[i], there[i], next[i/length][i%length] = int64(tokens[i]), 1, tokens[i+1]
+			ids[i], there[i/length*seen+past+i%length], next[i/length][i%length] = int64(tokens[i]), 1, tokens[i+1]
 		}
 	}
-	var arrays []dataset.Array
 	add := func(t *graph.Tensor, list []int64) {
 		if t != nil {
-			arrays = append(arrays, dataset.Array{Name: t.Name, Value: numeric.Values(numeric.I64, list, items, length)})
+			arrays = append(arrays, dataset.Array{Name: t.Name, Value: numeric.Values(numeric.I64, list, items, len(list)/items)})
 		}
 	}
 	add(r.tokens, ids)
@@ -80,4 +95,44 @@ func (r *roles) windows(name string, tokens []int, length int) (*dataset.Set, er
 	}
 	set.Identity.Hash = hex.EncodeToString(sum.Sum(nil))
 	return set, nil
+}
+
+// pastOfNone returns how many earlier tokens a text has that has none: as many as the model must have, or else one, since arrays are of
+// something; none where the model keeps nothing.
+func (r *roles) pastOfNone() int {
+	if len(r.cache) == 0 {
+		return 0
+	}
+	if n, ok := r.cache[0].past.Dims[2].IsConst(); ok {
+		return n
+	}
+	return 1
+}
+
+// emptyPast returns keys and values for so many items whose text has nothing in front of it, and of how many tokens they are.
+func (r *roles) emptyPast(items int) (arrays []dataset.Array, past int, err error) {
+	if len(r.cache) == 0 {
+		return nil, 0, nil
+	}
+	if err := r.keepable(); err != nil {
+		return nil, 0, err
+	}
+	past = r.pastOfNone()
+	var need int64
+	for _, c := range r.cache {
+		dims, err := fixed(c.past, []int{1, -1, past, -1})
+		if err != nil {
+			return nil, 0, err
+		}
+		dims[0] = items
+		arrays = append(arrays, dataset.Array{Name: c.past.Name, Value: numeric.Value{Type: c.past.Type, Dims: dims}})
+		need += int64(numeric.Count(dims) * c.past.Type.Size())
+	}
+	if err := host.Room(fmt.Sprintf("past keys and values of %d pieces of the text", items), need); err != nil {
+		return nil, 0, err
+	}
+	for i, a := range arrays {
+		arrays[i].Value = numeric.NewValue(a.Value.Type, a.Value.Dims...)
+	}
+	return arrays, past, nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
 )
 
 // language defines a model of 10 words on texts of a length, with inputs as exports have them.
@@ -30,7 +32,7 @@ func language(t *testing.T, length symbolic.Dim, past bool) *graph.Network {
 
 // TestWindows: each token but the last is in one item, with the token behind it.
 func TestWindows(t *testing.T) {
-	set, err := Windows(language(t, symbolic.Const(4), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, 9)
+	set, err := Windows(language(t, symbolic.Const(4), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +49,7 @@ func TestWindows(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, v.I64(), want[name])
 		}
 	}
-	if set, err = Windows(language(t, symbolic.Symbol("s"), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, 3); err != nil || set.Len() != 2 || len(set.Next[0]) != 3 {
+	if set, err = Windows(language(t, symbolic.Symbol("s"), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, map[string][]int{"input_ids": {1, 3}}); err != nil || set.Len() != 2 || len(set.Next[0]) != 3 {
 		t.Errorf("of open length: %v", err)
 	}
 }
@@ -60,10 +62,67 @@ func TestWindowsRefused(t *testing.T) {
 	}{
 		{language(t, symbolic.Const(4), false), []int{1}, "two at least"},
 		{language(t, symbolic.Const(4), false), []int{1, 10}, "the tokenizer is another model's"},
-		{language(t, symbolic.Const(4), true), []int{1, 2}, "without past keys and values"},
 	} {
-		if _, err := Windows(c.n, "story", c.tokens, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Windows(c.n, "story", c.tokens, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.tokens, err, c.want)
+		}
+	}
+}
+
+// TestWindowsOfCached: a model that keeps keys and values holds likely in one piece what Hugging Face's library writes token by token.
+func TestWindowsOfCached(t *testing.T) {
+	b := cpu.Open(2)
+	defer b.Close()
+	for _, name := range []string{"llama", "gpt2"} {
+		n := open(t, "testdata/"+name+".onnx")
+		for _, c := range casesOf(t, name) {
+			set, err := Windows(n, "text", slices.Concat(c.Prompt, c.Tokens), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := set.Bind(n.Inputs)
+			if err != nil || data.Len() != 1 {
+				t.Fatal(err, data.Len())
+			}
+			in, err := data.Inputs(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shapes := map[string][]int{}
+			for name, v := range in {
+				shapes[name] = v.Dims
+			}
+			engine, err := untimed(b)(t.Context(), n, shapes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := run.Load(t.Context(), engine.Any(), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := l.NewContext()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := x.SetInputs(in); err != nil {
+				t.Fatal(err)
+			}
+			if err := x.Execute(); err != nil {
+				t.Fatal(err)
+			}
+			logits, err := x.Output("logits")
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := logits.Dims[2]
+			for i, want := range c.Tokens {
+				row := logits.Floats()[(len(c.Prompt)-1+i)*words:][:words]
+				if got := slices.Index(row, slices.Max(row)); got != want {
+					t.Errorf("%s, %v: token %d is %d, want %d", name, c.Prompt, i, got, want)
+				}
+			}
+			x.Close()
+			l.Close()
 		}
 	}
 }
