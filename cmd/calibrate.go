@@ -38,7 +38,7 @@ func calibrateCommand(t tables) *cobra.Command {
 			return o.calibrate(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args))
 		},
 	}
-	o.register(c, takeInputs|takeLabels|takeRandom|takeShapes|takeState|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
+	o.register(c, takeInputs|takeLabels|takeRandom|takeShapes|takeState|takeInt8|takePasses|takeBackend|takeThreads|takeOutput)
 	c.Flags().BoolVar(&o.compare, "compare", false, "all calibrators, not only --calibrator")
 	c.Flags().BoolVar(&o.weights, "weights", false, "the weights of every layer as well, with a scale per output channel and with a single one")
 	c.Flags().StringVarP(&o.file, "output", "o", "", "the `FILE` of JSON to write ranges, histograms and means to, for --ranges")

@@ -74,7 +74,7 @@ makes it exact, and slower.`,
 			return exportModel(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output, how)
 		},
 	}
-	o.register(c, takeInputs|takeRandom|takeShapes|takePrecision|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
+	o.register(c, takeInputs|takeRandom|takeShapes|takePrecision|takeInt8|takePasses|takeBackend|takeThreads|takeOutput)
 	takesStandardOutput(c)
 	c.Flags().StringVarP(&output, "output", "o", "", "the ONNX `FILE` to write; "+standardOutput+" for standard output")
 	c.Flags().BoolVar(&how.optimized, "optimized", false, "as the passes leave it that do not depend on precision")

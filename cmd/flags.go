@@ -17,7 +17,8 @@ type part uint
 
 // The parts, by the group that has them.
 const (
-	takeInputs part = 1 << iota // dataFlags
+	takeEvaluated part = 1 << iota // dataFlags
+	takeCalibrated
 	takeLabels
 	takeRandom
 
@@ -25,6 +26,7 @@ const (
 	takeState
 	takePrecision
 	takeCalibrator
+	takeRounding
 	takePasses
 	takeTactics
 
@@ -37,6 +39,8 @@ const (
 	takeQuiet
 	takeLog
 
+	takeInputs = takeEvaluated | takeCalibrated
+	takeInt8   = takeCalibrator | takeRounding
 	takeOutput = takeFormat | takeQuiet | takeLog
 	takeAll    = takeLog<<1 - 1
 )

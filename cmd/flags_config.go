@@ -54,7 +54,7 @@ func (g *configFlags) define() {
 	f.StringVar(&g.weights, "weights", "", "int8 or int4[:`GROUP`]: what weights of products of real numbers are rounded to, with a scale for each column, or for each group of a column (int4: 32); activations stay as they are")
 	f = g.part(takeCalibrator)
 	f.StringVar(&g.calibrator, "calibrator", config.DefaultCalibrator, orList(g.calibratorUsage()))
-	g.quantization.define(f)
+	g.quantization.define(f, g.part(takeRounding))
 	f = g.part(takeShapes)
 	f.IntVar(&g.batch, "batch", 1, "batch size of a model whose batch axis is open")
 	f.StringVar(&g.shapes, "shapes", "", "`SHAPES` of inputs whose axes are symbols, as in x:1x3x640x640, and values of inputs on whose elements shapes depend; default: those of the data")

@@ -50,11 +50,12 @@ type dataFlags struct {
 
 func (d *dataFlags) define() {
 	d.heading = dataHeading
-	f := d.part(takeInputs)
+	f := d.part(takeEvaluated)
 	f.StringVar(&d.data, "data", "", "evaluation data at `PATH`: .npz, .npy, idx, CIFAR .bin, a folder of images or of ONNX test data; .txt for a language model")
-	f.StringVar(&d.calData, "calib-data", "", "calibration data at `PATH`, in the same forms; default: the evaluation data")
+	calibrated := d.part(takeCalibrated)
+	calibrated.StringVar(&d.calData, "calib-data", "", "calibration data at `PATH`, in the same forms; default: the evaluation data")
 	f.StringVar(&d.items, "items", "", "which `ITEMS` of the data, as in 500-1999 or 100; where times are estimated the first "+strconv.Itoa(fewItems)+" by default")
-	f.StringVar(&d.calItems, "calib-items", "", "which `ITEMS` of the calibration data")
+	calibrated.StringVar(&d.calItems, "calib-items", "", "which `ITEMS` of the calibration data")
 	f.StringVar(&d.size, "size", "", "`SIZE` of image data: the side of a square, or HEIGHTxWIDTH; default for image files: that of the model's input, or 224 if it is open")
 	f.StringVar(&d.resize, "resize", "crop", "how image files are brought to --size: crop[:SIDE], which makes the shorter side SIDE (default: 256/224 of the longer one of --size) and cuts out the middle, stretch, or letterbox[:GREY], the whole image amid grey, the default where --labels are boxes")
 	f.Float32SliceVar(&d.mean, "mean", nil, "mean of pixels, for all channels or each one, subtracted before the division by --std")

@@ -23,7 +23,7 @@ type quantizationFlags struct {
 	flags      *pflag.FlagSet
 }
 
-func (q *quantizationFlags) define(f *pflag.FlagSet) {
+func (q *quantizationFlags) define(f, rounding *pflag.FlagSet) {
 	q.flags = f
 	def := config.DefaultQuantization()
 	f.StringVar(&q.Activations, "activations", def.Activations, "`SCHEME` of activations in int8: "+orList(config.Schemes()))
@@ -33,7 +33,7 @@ func (q *quantizationFlags) define(f *pflag.FlagSet) {
 	f.StringArrayVar(&q.ranges, "range", nil, "range of a tensor in place of the calibrator's, as `TENSOR=AMAX` or TENSOR=LEAST:LARGEST; may be repeated")
 	f.StringVar(&q.path, "ranges", "", "`FILE` of trtui calibrate -o: its ranges, or with --calibrator those which that finds by its histograms; or a calibration cache of TensorRT; no data is needed, and --calib-data gives what corrects biases and rounds weights better")
 	f.StringVar(&q.Equalization, "equalization", def.Equalization, "`HOW` channels are scaled so that one range suits them all, the results in fp32 staying as they are: off, weights, activations[:A], of which the share A goes into weights, or auto: off or activations, by which calibration items that are held out lose less")
-	f.StringVar(&q.Rounding, "rounding", def.Rounding, "`HOW` weights become integers, those of --weights too: nearest, gptq[:ordered], by what they are multiplied by on the calibration data, compensated, gptq of weights that take back what the layers before lost, for which --bias-correction is exact, and which for --weights alone is gptq, or auto: nearest or gptq, by which calibration items that are held out lose less")
+	rounding.StringVar(&q.Rounding, "rounding", def.Rounding, "`HOW` weights become integers, those of --weights too: nearest, gptq[:ordered], by what they are multiplied by on the calibration data, compensated, gptq of weights that take back what the layers before lost, for which --bias-correction is exact, and which for --weights alone is gptq, or auto: nearest or gptq, by which calibration items that are held out lose less")
 	f.StringVar(&q.correction, "bias-correction", string(def.BiasCorrection), "what biases take back of rounding: off, fast (of weights, by the means of activations) or exact (of activations too, layer by layer on the calibration data)")
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
@@ -29,7 +30,6 @@ import (
 // generateFlags are the flags of trtui generate.
 type generateFlags struct {
 	modelFlags
-	tokenizer      string
 	prompt         string
 	ids            []int
 	tokens, length int
@@ -55,24 +55,28 @@ func generateCommand(t tables) *cobra.Command {
 			"earlier ones in place; it needs an attention mask and positions as inputs. Another one computes the whole text again\n" +
 			"for each token. The tokenizer is tokenizer.json beside the model, or that of --tokenizer.\n\n" +
 			"The time to the first token is that of the whole prompt; the time per token is that of the tokens behind the first.\n" +
-			"What it takes to build engines is in neither.",
+			"What it takes to build engines is in neither.\n\n" +
+			"Weights of few bits (--weights) are rounded by what they are multiplied by on a text, if --calib-data names one, in pieces of 128\n" +
+			"tokens.",
 		Example: examples("the best continuation", "trtui generate model.onnx --prompt 'Once upon a time'",
 			"a text that is drawn, another with each seed", "trtui generate model.onnx --prompt 'The dog' --temperature 0.8 --seed 7",
 			"figures alone, for a script", "trtui generate model.onnx --ids 1,403,407 --format json",
-			"the layers' times for prompts and for single tokens", "trtui generate model.onnx --ids 1,403,407 --per-layer"),
+			"the layers' times for prompts and for single tokens", "trtui generate model.onnx --ids 1,403,407 --per-layer",
+			"weights of 4 bits, rounded by a text", "trtui generate model.onnx --ids 1,403 --weights int4 --calib-data text.txt"),
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr(), args[0])
 		},
 	}
-	o.register(c, takePrecision|takePasses|takeTactics|takeBackend|takeThreads|takeTimings|takeCode|takeOutput)
+	o.register(c, takeCalibrated|takePrecision|takeRounding|takePasses|takeTactics|takeBackend|takeThreads|takeTimings|takeCode|takeOutput)
 	f := c.Flags()
-	f.StringVar(&o.tokenizer, "tokenizer", "", "tokenizer.json, its `FOLDER`, or a tokenizer of llama2.c; default: tokenizer.json beside the model")
+	f.StringVar(&o.data.tokenizer, "tokenizer", "", "tokenizer.json, its `FOLDER`, or a tokenizer of llama2.c; default: tokenizer.json beside the model")
 	f.StringVar(&o.prompt, "prompt", "", "the `TEXT` to continue; - reads it from standard input")
 	f.IntSliceVar(&o.ids, "ids", nil, "the `TOKENS` to continue, in place of a text; no tokenizer is needed then")
 	f.IntVar(&o.tokens, "tokens", 128, "how many new tokens at most")
 	f.IntVar(&o.length, "length", 0, "room for so many tokens, of prompt and text; default: what both need")
 	f.BoolVar(&o.ignoreEnd, "ignore-end", false, "go on behind a token that ends the text")
+	o.data.lookup("calib-data").Usage = "a text (.txt) at `PATH` by which --weights are rounded: trials choose how, or --rounding"
 	under(c, "Text", "tokenizer", "prompt", "ids", "tokens", "length", "ignore-end")
 	f.BoolVar(&o.perLayer, "per-layer", false, "measure every layer when the text is there, for prompts and for single tokens side by side")
 	under(c, "Measurement", "per-layer")
@@ -88,9 +92,13 @@ func (o *generateFlags) check() error {
 	if err := o.modelFlags.check(); err != nil {
 		return err
 	}
-	switch {
-	case len(o.ids) > 0 && (o.prompt != "" || o.tokenizer != ""):
+	switch by := o.config.quantization.Rounder(); {
+	case len(o.ids) > 0 && (o.prompt != "" || o.data.tokenizer != "" && o.data.calData == ""):
 		return usageError{errors.New("--ids takes the place of --prompt and --tokenizer; give one or the other")}
+	case o.data.calData != "" && o.config.weights == "":
+		return usageError{errors.New("--calib-data says how weights are rounded; name by --weights what to")}
+	case o.data.calData == "" && by.NeedsMoments() && !by.IsAuto():
+		return usageError{fmt.Errorf("--rounding %s looks at what weights are multiplied by: name a text by --calib-data", by)}
 	case o.tokens < 1 || o.tokens > generate.MaxLength:
 		return usageError{fmt.Errorf("--tokens %d: want 1 to %d", o.tokens, generate.MaxLength)}
 	case o.length < 0 || o.length > generate.MaxLength:
@@ -113,7 +121,7 @@ func (o *generateFlags) encoded(stdin io.Reader, model string) (text string, ids
 		}
 		text = strings.TrimSuffix(string(data), "\n")
 	}
-	if tok, err = openTokenizer(o.tokenizer, model); err != nil {
+	if tok, err = openTokenizer(o.data.tokenizer, model); err != nil {
 		return "", nil, nil, err
 	}
 	if ids, err = tok.Encode(text); err != nil {
@@ -143,6 +151,9 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	}
 	defer p.close()
 	p.warn(stderr)
+	if o.output.verbose {
+		p.work.Log = func(l report.LogLine) { fmt.Fprintln(stderr, l) }
+	}
 	cfg, err := o.config.forModel(m, nil)
 	if err != nil {
 		return err
@@ -159,7 +170,11 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 			show(now)
 		}
 	}
-	language, err := generate.New(m.Network, len(ids), max(o.length, len(ids)+o.tokens), p.work.Backend, languageBuilder(p, cfg, tell))
+	rounded, err := o.rounded(ctx, p, cfg, tell)
+	if err != nil {
+		return err
+	}
+	language, err := generate.New(m.Network, len(ids), max(o.length, len(ids)+o.tokens), p.work.Backend, languageBuilder(p, cfg, rounded, tell))
 	if err != nil {
 		return err
 	}
@@ -193,6 +208,23 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	return nil
 }
 
+// rounded returns the integers that weights are rounded to by the text of --calib-data; nil where that is to the nearest.
+func (o *generateFlags) rounded(ctx context.Context, p *place, cfg config.Config, tell func(report.Progress)) (build.Rounded, error) {
+	if o.data.calData == "" {
+		return nil, nil
+	}
+	work, err := p.work, error(nil)
+	if _, work.CalData, err = o.data.open(p.model, false, nil); err != nil {
+		return nil, err
+	}
+	if cfg.Shapes, err = p.model.DataShapes(work.CalData); err != nil {
+		return nil, err
+	}
+	r := sessions.NewRunner(p.model, work, tell)
+	defer r.Close()
+	return sessions.Rounded(ctx, r, cfg)
+}
+
 // workshop is a place without data: what a language model reads is its prompt.
 func (o *generateFlags) workshop(m *model.Model) (*place, error) {
 	w := stages.Workplace{Program: programName(), Peaks: o.device.peaks()}
@@ -204,11 +236,11 @@ func (o *generateFlags) workshop(m *model.Model) (*place, error) {
 	return p, err
 }
 
-// languageBuilder builds engines of the model, or of a network made of it, as a configuration says. The place's data is not for them:
-// they have shapes of their own.
-func languageBuilder(p *place, cfg config.Config, tell func(report.Progress)) generate.Builder {
+// languageBuilder builds engines of the model, or of a network made of it, as a configuration says, by weights that are rounded so. The
+// place's data is not for them: they have shapes of their own.
+func languageBuilder(p *place, cfg config.Config, rounded build.Rounded, tell func(report.Progress)) generate.Builder {
 	work := p.work
-	work.Data, work.CalData = nil, nil
+	work.Data, work.CalData, work.Rounded = nil, nil, rounded
 	return func(ctx context.Context, n *graph.Network, shapes map[string][]int) (*run.Engine, error) {
 		m := *p.model
 		m.Network = n

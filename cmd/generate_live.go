@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/generate"
 	"github.com/trtui/trtui/sessions/report"
@@ -34,19 +35,19 @@ func (f *modelFlags) speak(p *place) {
 	if err != nil {
 		return
 	}
-	open := func(cfg config.Config, tell func(report.Progress)) (*generate.Model, error) {
-		return generate.New(m.Network, len(ids), len(ids)+liveTokens, p.work.Backend, languageBuilder(p, cfg, tell))
+	open := func(cfg config.Config, rounded build.Rounded, tell func(report.Progress)) (*generate.Model, error) {
+		return generate.New(m.Network, len(ids), len(ids)+liveTokens, p.work.Backend, languageBuilder(p, cfg, rounded, tell))
 	}
-	if probe, err := open(config.Config{}, nil); err != nil {
+	if probe, err := open(config.Config{}, nil, nil); err != nil {
 		return // it is no language model
 	} else {
 		probe.Close()
 	}
-	p.work.Language = func(ctx context.Context, cfg config.Config, tell func(report.Progress), show func(*report.Generation)) error {
+	p.work.Language = func(ctx context.Context, cfg config.Config, rounded build.Rounded, tell func(report.Progress), show func(*report.Generation)) error {
 		if cfg.Precision == config.INT8 && !m.Quantized {
 			return errNoRanges
 		}
-		language, err := open(cfg, tell)
+		language, err := open(cfg, rounded, tell)
 		if err != nil {
 			return err
 		}

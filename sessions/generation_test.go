@@ -25,7 +25,7 @@ func TestLanguage(t *testing.T) {
 	b := cpu.Open(0)
 	s := sessions.Open(m, stages.Workplace{
 		Backend: b, Cache: build.NewTimingCache(),
-		Language: func(_ context.Context, cfg config.Config, _ func(report.Progress), show func(*report.Generation)) error {
+		Language: func(_ context.Context, cfg config.Config, _ build.Rounded, _ func(report.Progress), show func(*report.Generation)) error {
 			if cfg.Precision == config.FP16 {
 				return errors.New("it does not speak")
 			}

@@ -4,11 +4,22 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/stages"
 )
+
+// Rounded returns the integers that a configuration rounds weights to by what they are multiplied by on the calibration data; nil where
+// it rounds none so.
+func Rounded(ctx context.Context, r *Runner, cfg config.Config) (build.Rounded, error) {
+	l, err := r.stages.Precisions.Lower(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return l.Rounded, nil
+}
 
 // Calibration returns what calibration finds for a configuration, to be written to a file.
 func (r *Runner) Calibration(ctx context.Context, cfg config.Config) (*stages.CalibrationFile, error) {

@@ -214,9 +214,12 @@ func (w *worker) generate(ctx context.Context, cfg config.Config) error {
 		show(nil)
 		return nil
 	}
-	st.Device.Busy.Lock()
-	defer st.Device.Busy.Unlock()
-	err := st.Place.Language(ctx, cfg, st.Told.Progress, show)
+	l, err := st.Precisions.Lower(ctx, cfg)
+	if err == nil {
+		st.Device.Busy.Lock()
+		defer st.Device.Busy.Unlock()
+		err = st.Place.Language(ctx, cfg, l.Rounded, st.Told.Progress, show)
+	}
 	if err != nil && ctx.Err() == nil {
 		w.board.log("warning", "", "no text: %v", err)
 		show(&report.Generation{Refused: err.Error()})

@@ -25,8 +25,9 @@ type calibration struct {
 	told   *Audience
 	device *device
 	host   run.Backend
-	Data   dataset.Data // nil: there is nothing to calibrate with
-	most   int          // items of it; 0: all
+	Data   dataset.Data  // nil: there is nothing to calibrate with
+	most   int           // items of it; 0: all
+	known  build.Rounded // of weights, from elsewhere; nil: nothing is
 	Hist   *stage[collecting, *build.Collected]
 	Ranges *stage[ranging, map[string]numeric.Range]
 	made   made
@@ -36,7 +37,7 @@ type calibration struct {
 }
 
 func newCalibration(m *model.Model, w Workplace, o *orders, told *Audience, d *device) *calibration {
-	c := &calibration{model: m, orders: o, told: told, device: d, host: w.Reference(), Data: w.CalData, most: w.CalItems}
+	c := &calibration{model: m, orders: o, told: told, device: d, host: w.Reference(), Data: w.CalData, most: w.CalItems, known: w.Rounded}
 	c.Hist, c.Ranges = newStage(c.collect), newStage(c.find)
 	c.shared = sync.OnceValue(func() int { return dataset.Shared(w.CalData, c.Items(), w.Data) })
 	c.atHand = dataset.AtHand(w.CalData) && dataset.AtHand(w.Data)

@@ -45,7 +45,7 @@ func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfi
 // ways returns how weights may be rounded and channels equalised: several, where it is to be tried which is best.
 func (c *calibration) ways(in lowering) ([]quant.Rounding, []quant.Equalizer) {
 	roundings, equalizers := []quant.Rounding{in.Quantized.Rounder()}, []quant.Equalizer{in.Quantized.Equalizer()}
-	if roundings[0].IsAuto() && (in.Ranges == nil || c.orders.Stored.rounded(in.Ranges.By, in.Quantized, in.Weights) == nil) {
+	if roundings[0].IsAuto() && c.rounded(in) == nil {
 		roundings = c.triedRoundings(in)
 	}
 	if equalizers[0].IsAuto() && (in.Ranges == nil || c.orders.Stored.equalized(in.Ranges.By, in.Quantized) == nil) {

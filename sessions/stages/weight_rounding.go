@@ -12,8 +12,8 @@ func (c *calibration) rounding(in lowering, by quant.Rounding) *build.Rounding {
 	if r.Few.Bits == 0 && (in.Ranges == nil || !r.By.NeedsMoments()) {
 		return nil
 	}
-	if in.Ranges != nil && r.By.NeedsMoments() {
-		if r.Known = c.orders.Stored.rounded(in.Ranges.By, in.Quantized, in.Weights); r.Known != nil {
+	if r.By.NeedsMoments() {
+		if r.Known = c.rounded(in); r.Known != nil {
 			return r
 		}
 	}
@@ -29,4 +29,12 @@ func (c *calibration) rounding(in lowering, by quant.Rounding) *build.Rounding {
 	r.State = in.Means.State
 	r.Replay = c.replay(in)
 	return r
+}
+
+// rounded returns the integers that weights were rounded to by moments before; nil where that is to be done.
+func (c *calibration) rounded(in lowering) build.Rounded {
+	if c.known != nil || in.Ranges == nil {
+		return c.known
+	}
+	return c.orders.Stored.rounded(in.Ranges.By, in.Quantized, in.Weights)
 }

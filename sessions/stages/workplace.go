@@ -38,12 +38,14 @@ type Workplace struct {
 	CalData     dataset.Data // to calibrate with
 	CalItems    int          // of CalData at most; 0: all
 	TapItems    int          // items on which layers are compared; 0: TapItems
+	// Rounded are integers that weights were rounded to by moments before, in whichever shapes; nil: they are found on CalData.
+	Rounded build.Rounded
 	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
 	// in the file, unless they come from random input and CalData does not.
 	Recalibrate bool
-	// Language makes the model continue a text, as a configuration builds it: show is told of the text as it grows, and at last of
-	// the times of layers. Nil where the model is no language model, or its tokenizer is not there.
-	Language func(ctx context.Context, cfg config.Config, tell func(report.Progress), show func(*report.Generation)) error
+	// Language makes the model continue a text, as a configuration builds it, by weights that are rounded so: show is told of the text
+	// as it grows, and at last of the times of layers. Nil where the model is no language model, or its tokenizer is not there.
+	Language func(ctx context.Context, cfg config.Config, rounded build.Rounded, tell func(report.Progress), show func(*report.Generation)) error
 	Program  string // that recordings name as their writer, with its version
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/torture/networks"
@@ -79,7 +80,7 @@ func written(ctx context.Context, m *generate.Model) (list []int, err error) {
 // speaks lets a session on a language model write a text, too.
 func (v *visit) speaks(m *model.Model, w *stages.Workplace) {
 	silent := *w
-	w.Language = func(ctx context.Context, cfg config.Config, _ func(report.Progress), show func(*report.Generation)) error {
+	w.Language = func(ctx context.Context, cfg config.Config, _ build.Rounded, _ func(report.Progress), show func(*report.Generation)) error {
 		if cfg.Precision == config.INT8 {
 			cfg.Precision = config.FP16 // it has no ranges
 		}
