@@ -52,7 +52,12 @@ GLOBL attendConstants<>(SB), RODATA|NOPTR, $40
 
 // func attendSoftmaxAVX512(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, high *float32, sum *float32, factor *float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
-TEXT ·attendSoftmaxAVX512(SB), NOSPLIT, $0-80
+TEXT ·attendSoftmaxAVX512(SB), NOSPLIT, $8-80
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	VBROADCASTSS attendConstants<>+0(SB), Z0
 	VBROADCASTSS scale+48(FP), Z2
 	VPXORD       Z1, Z1, Z1
@@ -290,20 +295,26 @@ cleartail:
 
 cleardone:
 cleared:
-	MOVQ stride+8(FP), BX
-	LEAQ (AX)(BX*4), AX
-	MOVQ grow+40(FP), BX
-	ADDQ BX, CX
-	ADDQ $0x01, DX
-	MOVQ rows+16(FP), BX
-	CMPQ DX, BX
-	JNE  exprow
+	MOVQ     stride+8(FP), BX
+	LEAQ     (AX)(BX*4), AX
+	MOVQ     grow+40(FP), BX
+	ADDQ     BX, CX
+	ADDQ     $0x01, DX
+	MOVQ     rows+16(FP), BX
+	CMPQ     DX, BX
+	JNE      exprow
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendSoftmaxMaskedAVX512(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, mask *float32, maskStride int, high *float32, sum *float32, factor *float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
-TEXT ·attendSoftmaxMaskedAVX512(SB), NOSPLIT, $0-96
+TEXT ·attendSoftmaxMaskedAVX512(SB), NOSPLIT, $8-96
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         mask+56(FP), AX
 	VBROADCASTSS attendConstants<>+0(SB), Z0
 	VBROADCASTSS scale+48(FP), Z2
@@ -554,20 +565,26 @@ cleartail:
 
 cleardone:
 cleared:
-	MOVQ stride+8(FP), BX
-	LEAQ (AX)(BX*4), AX
-	MOVQ grow+40(FP), BX
-	ADDQ BX, CX
-	ADDQ $0x01, DX
-	MOVQ rows+16(FP), BX
-	CMPQ DX, BX
-	JNE  exprow
+	MOVQ     stride+8(FP), BX
+	LEAQ     (AX)(BX*4), AX
+	MOVQ     grow+40(FP), BX
+	ADDQ     BX, CX
+	ADDQ     $0x01, DX
+	MOVQ     rows+16(FP), BX
+	CMPQ     DX, BX
+	JNE      exprow
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendFinishAVX512(out *float32, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
 // Requires: AVX, AVX512F
-TEXT ·attendFinishAVX512(SB), NOSPLIT, $0-68
+TEXT ·attendFinishAVX512(SB), NOSPLIT, $8-68
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	VBROADCASTSS bias+56(FP), Z0
 	VBROADCASTSS low+60(FP), Z1
 	VBROADCASTSS high+64(FP), Z1
@@ -598,11 +615,17 @@ columns:
 	SUBQ        $0x01, BX
 	JNE         row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 // func attendSharesAVX512(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, out *byte, outStride int, high *float32, sum *float32, factor *float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
-TEXT ·attendSharesAVX512(SB), NOSPLIT, $0-96
+TEXT ·attendSharesAVX512(SB), NOSPLIT, $8-96
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	VBROADCASTSS attendConstants<>+0(SB), Z0
 	VBROADCASTSS scale+48(FP), Z2
 	VPXORD       Z1, Z1, Z1
@@ -832,11 +855,17 @@ exponentsdone:
 	CMPQ       BX, SI
 	JNE        exprow
 	VZEROUPPER
+	VLDMXCSR   (SP)
 	RET
 
 // func attendSharesMaskedAVX512(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, mask *float32, maskStride int, out *byte, outStride int, high *float32, sum *float32, factor *float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
-TEXT ·attendSharesMaskedAVX512(SB), NOSPLIT, $0-112
+TEXT ·attendSharesMaskedAVX512(SB), NOSPLIT, $8-112
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         mask+56(FP), AX
 	VBROADCASTSS attendConstants<>+0(SB), Z0
 	VBROADCASTSS scale+48(FP), Z2
@@ -1079,11 +1108,17 @@ exponentsdone:
 	CMPQ       BX, SI
 	JNE        exprow
 	VZEROUPPER
+	VLDMXCSR   (SP)
 	RET
 
 // func attendFinishBytesAVX512(out *byte, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
 // Requires: AVX, AVX512F
-TEXT ·attendFinishBytesAVX512(SB), NOSPLIT, $0-68
+TEXT ·attendFinishBytesAVX512(SB), NOSPLIT, $8-68
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	VBROADCASTSS bias+56(FP), Z0
 	VBROADCASTSS low+60(FP), Z1
 	VBROADCASTSS high+64(FP), Z2
@@ -1117,16 +1152,22 @@ columns:
 	SUBQ        $0x01, BX
 	JNE         row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 // func attendScaleAVX512(x *float32, stride int, columns int, factors *float32, rows int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·attendScaleAVX512(SB), NOSPLIT, $0-40
-	MOVQ x+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ factors+24(FP), DX
-	MOVQ rows+32(FP), BX
-	SHLQ $0x02, CX
+TEXT ·attendScaleAVX512(SB), NOSPLIT, $8-40
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     x+0(FP), AX
+	MOVQ     stride+8(FP), CX
+	MOVQ     factors+24(FP), DX
+	MOVQ     rows+32(FP), BX
+	SHLQ     $0x02, CX
 
 row:
 	MOVQ         AX, SI
@@ -1156,16 +1197,22 @@ scaletail:
 	VMOVUPS   Z1, K1, (SI)
 
 scaledone:
-	ADDQ CX, AX
-	ADDQ $0x04, DX
-	SUBQ $0x01, BX
-	JNE  row
+	ADDQ     CX, AX
+	ADDQ     $0x04, DX
+	SUBQ     $0x01, BX
+	JNE      row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendMaskAVX512(dst *float32, src *byte, n int)
 // Requires: AVX, AVX512F
-TEXT ·attendMaskAVX512(SB), NOSPLIT, $0-24
+TEXT ·attendMaskAVX512(SB), NOSPLIT, $8-24
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1182,16 +1229,22 @@ loop:
 	SUBQ      $0x10, DX
 	JNE       loop
 	VZEROUPPER
+	VLDMXCSR  (SP)
 	RET
 
 // func attendDot1AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
-TEXT ·attendDot1AVX512(SB), NOSPLIT, $0-64
-	MOVQ out+0(FP), AX
-	MOVQ keys+32(FP), CX
-	MOVQ keyStride+40(FP), DX
-	MOVQ n+48(FP), BX
-	SHLQ $0x02, DX
+TEXT ·attendDot1AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     out+0(FP), AX
+	MOVQ     keys+32(FP), CX
+	MOVQ     keyStride+40(FP), DX
+	MOVQ     n+48(FP), BX
+	SHLQ     $0x02, DX
 
 keys4:
 	CMPQ   BX, $0x04
@@ -1325,23 +1378,29 @@ keys1columnsdone:
 
 keys1done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendMix1x64AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F
-TEXT ·attendMix1x64AVX512(SB), NOSPLIT, $0-64
-	MOVQ   in+16(FP), AX
-	MOVQ   inStride+24(FP), CX
-	MOVQ   keys+32(FP), DX
-	MOVQ   keyStride+40(FP), BX
-	MOVQ   n+48(FP), SI
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, CX
-	LEAQ   (CX)(CX*2), CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
+TEXT ·attendMix1x64AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), CX
+	VPXORD   Z0, Z0, Z0
+	VPXORD   Z1, Z1, Z1
+	VPXORD   Z2, Z2, Z2
+	VPXORD   Z3, Z3, Z3
 
 key:
 	VMOVUPS      (DX), Z4
@@ -1365,24 +1424,30 @@ key:
 	VMOVUPS      Z3, 192(AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendMix1x16AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·attendMix1x16AVX512(SB), NOSPLIT, $0-64
-	MOVQ   in+16(FP), AX
-	MOVQ   inStride+24(FP), CX
-	MOVQ   keys+32(FP), DX
-	MOVQ   keyStride+40(FP), BX
-	MOVQ   n+48(FP), SI
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, CX
-	LEAQ   (CX)(CX*2), CX
-	MOVQ   columns+56(FP), CX
-	MOVL   $0x0000ffff, DI
-	BZHIL  CX, DI, DI
-	KMOVW  DI, K1
-	VPXORD Z0, Z0, Z0
+TEXT ·attendMix1x16AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), CX
+	MOVQ     columns+56(FP), CX
+	MOVL     $0x0000ffff, DI
+	BZHIL    CX, DI, DI
+	KMOVW    DI, K1
+	VPXORD   Z0, Z0, Z0
 
 key:
 	VMOVUPS.Z    (DX), K1, Z1
@@ -1397,16 +1462,22 @@ key:
 	VMOVUPS      Z0, K1, (AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendDot2AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
-TEXT ·attendDot2AVX512(SB), NOSPLIT, $0-64
-	MOVQ out+0(FP), AX
-	MOVQ keys+32(FP), CX
-	MOVQ keyStride+40(FP), DX
-	MOVQ n+48(FP), BX
-	SHLQ $0x02, DX
+TEXT ·attendDot2AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     out+0(FP), AX
+	MOVQ     keys+32(FP), CX
+	MOVQ     keyStride+40(FP), DX
+	MOVQ     n+48(FP), BX
+	SHLQ     $0x02, DX
 
 keys4:
 	CMPQ   BX, $0x04
@@ -1592,27 +1663,33 @@ keys1columnsdone:
 
 keys1done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendMix2x64AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F
-TEXT ·attendMix2x64AVX512(SB), NOSPLIT, $0-64
-	MOVQ   in+16(FP), AX
-	MOVQ   inStride+24(FP), CX
-	MOVQ   keys+32(FP), DX
-	MOVQ   keyStride+40(FP), BX
-	MOVQ   n+48(FP), SI
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, CX
-	LEAQ   (CX)(CX*2), DI
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
+TEXT ·attendMix2x64AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), DI
+	VPXORD   Z0, Z0, Z0
+	VPXORD   Z1, Z1, Z1
+	VPXORD   Z2, Z2, Z2
+	VPXORD   Z3, Z3, Z3
+	VPXORD   Z4, Z4, Z4
+	VPXORD   Z5, Z5, Z5
+	VPXORD   Z6, Z6, Z6
+	VPXORD   Z7, Z7, Z7
 
 key:
 	VMOVUPS      (DX), Z8
@@ -1646,25 +1723,31 @@ key:
 	VMOVUPS      Z7, 192(AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendMix2x16AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·attendMix2x16AVX512(SB), NOSPLIT, $0-64
-	MOVQ   in+16(FP), AX
-	MOVQ   inStride+24(FP), CX
-	MOVQ   keys+32(FP), DX
-	MOVQ   keyStride+40(FP), BX
-	MOVQ   n+48(FP), SI
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, CX
-	LEAQ   (CX)(CX*2), DI
-	MOVQ   columns+56(FP), DI
-	MOVL   $0x0000ffff, R8
-	BZHIL  DI, R8, R8
-	KMOVW  R8, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
+TEXT ·attendMix2x16AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), DI
+	MOVQ     columns+56(FP), DI
+	MOVL     $0x0000ffff, R8
+	BZHIL    DI, R8, R8
+	KMOVW    R8, K1
+	VPXORD   Z0, Z0, Z0
+	VPXORD   Z1, Z1, Z1
 
 key:
 	VMOVUPS.Z    (DX), K1, Z2
@@ -1683,16 +1766,22 @@ key:
 	VMOVUPS      Z1, K1, (AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendDot3AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
-TEXT ·attendDot3AVX512(SB), NOSPLIT, $0-64
-	MOVQ out+0(FP), AX
-	MOVQ keys+32(FP), CX
-	MOVQ keyStride+40(FP), DX
-	MOVQ n+48(FP), BX
-	SHLQ $0x02, DX
+TEXT ·attendDot3AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     out+0(FP), AX
+	MOVQ     keys+32(FP), CX
+	MOVQ     keyStride+40(FP), DX
+	MOVQ     n+48(FP), BX
+	SHLQ     $0x02, DX
 
 keys4:
 	CMPQ   BX, $0x04
@@ -1928,31 +2017,37 @@ keys1columnsdone:
 
 keys1done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendMix3x64AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F
-TEXT ·attendMix3x64AVX512(SB), NOSPLIT, $0-64
-	MOVQ   in+16(FP), AX
-	MOVQ   inStride+24(FP), CX
-	MOVQ   keys+32(FP), DX
-	MOVQ   keyStride+40(FP), BX
-	MOVQ   n+48(FP), SI
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, CX
-	LEAQ   (CX)(CX*2), DI
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
+TEXT ·attendMix3x64AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), DI
+	VPXORD   Z0, Z0, Z0
+	VPXORD   Z1, Z1, Z1
+	VPXORD   Z2, Z2, Z2
+	VPXORD   Z3, Z3, Z3
+	VPXORD   Z4, Z4, Z4
+	VPXORD   Z5, Z5, Z5
+	VPXORD   Z6, Z6, Z6
+	VPXORD   Z7, Z7, Z7
+	VPXORD   Z8, Z8, Z8
+	VPXORD   Z9, Z9, Z9
+	VPXORD   Z10, Z10, Z10
+	VPXORD   Z11, Z11, Z11
 
 key:
 	VMOVUPS      (DX), Z12
@@ -1996,26 +2091,32 @@ key:
 	VMOVUPS      Z11, 192(AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendMix3x16AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·attendMix3x16AVX512(SB), NOSPLIT, $0-64
-	MOVQ   in+16(FP), AX
-	MOVQ   inStride+24(FP), CX
-	MOVQ   keys+32(FP), DX
-	MOVQ   keyStride+40(FP), BX
-	MOVQ   n+48(FP), SI
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, CX
-	LEAQ   (CX)(CX*2), DI
-	MOVQ   columns+56(FP), DI
-	MOVL   $0x0000ffff, R8
-	BZHIL  DI, R8, R8
-	KMOVW  R8, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
+TEXT ·attendMix3x16AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), DI
+	MOVQ     columns+56(FP), DI
+	MOVL     $0x0000ffff, R8
+	BZHIL    DI, R8, R8
+	KMOVW    R8, K1
+	VPXORD   Z0, Z0, Z0
+	VPXORD   Z1, Z1, Z1
+	VPXORD   Z2, Z2, Z2
 
 key:
 	VMOVUPS.Z    (DX), K1, Z3
@@ -2038,16 +2139,22 @@ key:
 	VMOVUPS      Z2, K1, (AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendDot4AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
-TEXT ·attendDot4AVX512(SB), NOSPLIT, $0-64
-	MOVQ out+0(FP), AX
-	MOVQ keys+32(FP), CX
-	MOVQ keyStride+40(FP), DX
-	MOVQ n+48(FP), BX
-	SHLQ $0x02, DX
+TEXT ·attendDot4AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     out+0(FP), AX
+	MOVQ     keys+32(FP), CX
+	MOVQ     keyStride+40(FP), DX
+	MOVQ     n+48(FP), BX
+	SHLQ     $0x02, DX
 
 keys4:
 	CMPQ   BX, $0x04
@@ -2333,35 +2440,41 @@ keys1columnsdone:
 
 keys1done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendMix4x64AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F
-TEXT ·attendMix4x64AVX512(SB), NOSPLIT, $0-64
-	MOVQ   in+16(FP), AX
-	MOVQ   inStride+24(FP), CX
-	MOVQ   keys+32(FP), DX
-	MOVQ   keyStride+40(FP), BX
-	MOVQ   n+48(FP), SI
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, CX
-	LEAQ   (CX)(CX*2), DI
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
+TEXT ·attendMix4x64AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), DI
+	VPXORD   Z0, Z0, Z0
+	VPXORD   Z1, Z1, Z1
+	VPXORD   Z2, Z2, Z2
+	VPXORD   Z3, Z3, Z3
+	VPXORD   Z4, Z4, Z4
+	VPXORD   Z5, Z5, Z5
+	VPXORD   Z6, Z6, Z6
+	VPXORD   Z7, Z7, Z7
+	VPXORD   Z8, Z8, Z8
+	VPXORD   Z9, Z9, Z9
+	VPXORD   Z10, Z10, Z10
+	VPXORD   Z11, Z11, Z11
+	VPXORD   Z12, Z12, Z12
+	VPXORD   Z13, Z13, Z13
+	VPXORD   Z14, Z14, Z14
+	VPXORD   Z15, Z15, Z15
 
 key:
 	VMOVUPS      (DX), Z16
@@ -2415,27 +2528,33 @@ key:
 	VMOVUPS      Z15, 192(AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendMix4x16AVX512(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·attendMix4x16AVX512(SB), NOSPLIT, $0-64
-	MOVQ   in+16(FP), AX
-	MOVQ   inStride+24(FP), CX
-	MOVQ   keys+32(FP), DX
-	MOVQ   keyStride+40(FP), BX
-	MOVQ   n+48(FP), SI
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, CX
-	LEAQ   (CX)(CX*2), DI
-	MOVQ   columns+56(FP), R8
-	MOVL   $0x0000ffff, R9
-	BZHIL  R8, R9, R9
-	KMOVW  R9, K1
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
+TEXT ·attendMix4x16AVX512(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), DI
+	MOVQ     columns+56(FP), R8
+	MOVL     $0x0000ffff, R9
+	BZHIL    R8, R9, R9
+	KMOVW    R9, K1
+	VPXORD   Z0, Z0, Z0
+	VPXORD   Z1, Z1, Z1
+	VPXORD   Z2, Z2, Z2
+	VPXORD   Z3, Z3, Z3
 
 key:
 	VMOVUPS.Z    (DX), K1, Z4
@@ -2462,11 +2581,17 @@ key:
 	VMOVUPS      Z3, K1, (AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendSoftmaxAVX2(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, high *float32, sum *float32, factor *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·attendSoftmaxAVX2(SB), NOSPLIT, $0-80
+TEXT ·attendSoftmaxAVX2(SB), NOSPLIT, $8-80
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	VBROADCASTSS attendConstants<>+0(SB), Y0
 	VBROADCASTSS scale+48(FP), Y1
 	VXORPS       Y1, Y1, Y1
@@ -2902,20 +3027,26 @@ cleartail:
 
 cleardone:
 cleared:
-	MOVQ stride+8(FP), BX
-	LEAQ (AX)(BX*4), AX
-	MOVQ grow+40(FP), BX
-	ADDQ BX, CX
-	ADDQ $0x01, DX
-	MOVQ rows+16(FP), BX
-	CMPQ DX, BX
-	JNE  exprow
+	MOVQ     stride+8(FP), BX
+	LEAQ     (AX)(BX*4), AX
+	MOVQ     grow+40(FP), BX
+	ADDQ     BX, CX
+	ADDQ     $0x01, DX
+	MOVQ     rows+16(FP), BX
+	CMPQ     DX, BX
+	JNE      exprow
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendSoftmaxMaskedAVX2(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, mask *float32, maskStride int, high *float32, sum *float32, factor *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·attendSoftmaxMaskedAVX2(SB), NOSPLIT, $0-96
+TEXT ·attendSoftmaxMaskedAVX2(SB), NOSPLIT, $8-96
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         mask+56(FP), AX
 	VBROADCASTSS attendConstants<>+0(SB), Y0
 	VBROADCASTSS scale+48(FP), Y2
@@ -3372,20 +3503,26 @@ cleartail:
 
 cleardone:
 cleared:
-	MOVQ stride+8(FP), BX
-	LEAQ (AX)(BX*4), AX
-	MOVQ grow+40(FP), BX
-	ADDQ BX, CX
-	ADDQ $0x01, DX
-	MOVQ rows+16(FP), BX
-	CMPQ DX, BX
-	JNE  exprow
+	MOVQ     stride+8(FP), BX
+	LEAQ     (AX)(BX*4), AX
+	MOVQ     grow+40(FP), BX
+	ADDQ     BX, CX
+	ADDQ     $0x01, DX
+	MOVQ     rows+16(FP), BX
+	CMPQ     DX, BX
+	JNE      exprow
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendFinishAVX2(out *float32, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
 // Requires: AVX, FMA3
-TEXT ·attendFinishAVX2(SB), NOSPLIT, $0-68
+TEXT ·attendFinishAVX2(SB), NOSPLIT, $8-68
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	VBROADCASTSS bias+56(FP), Y0
 	VBROADCASTSS low+60(FP), Y1
 	VBROADCASTSS high+64(FP), Y1
@@ -3419,11 +3556,17 @@ columns:
 	SUBQ        $0x01, BX
 	JNE         row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 // func attendSharesAVX2(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, out *byte, outStride int, high *float32, sum *float32, factor *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·attendSharesAVX2(SB), NOSPLIT, $0-96
+TEXT ·attendSharesAVX2(SB), NOSPLIT, $8-96
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	VBROADCASTSS attendConstants<>+0(SB), Y0
 	VBROADCASTSS scale+48(FP), Y1
 	VXORPS       Y1, Y1, Y1
@@ -3872,11 +4015,17 @@ exponentsdone:
 	CMPQ       BX, SI
 	JNE        exprow
 	VZEROUPPER
+	VLDMXCSR   (SP)
 	RET
 
 // func attendSharesMaskedAVX2(scores *float32, stride int, rows int, width int, visible int, grow int, scale float32, gain float32, mask *float32, maskStride int, out *byte, outStride int, high *float32, sum *float32, factor *float32)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·attendSharesMaskedAVX2(SB), NOSPLIT, $0-112
+TEXT ·attendSharesMaskedAVX2(SB), NOSPLIT, $8-112
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         mask+56(FP), AX
 	VBROADCASTSS attendConstants<>+0(SB), Y0
 	VBROADCASTSS scale+48(FP), Y2
@@ -4346,11 +4495,17 @@ exponentsdone:
 	CMPQ       BX, SI
 	JNE        exprow
 	VZEROUPPER
+	VLDMXCSR   (SP)
 	RET
 
 // func attendFinishBytesAVX2(out *byte, outStride int, x *float32, stride int, columns int, factors *float32, rows int, bias float32, low float32, high float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·attendFinishBytesAVX2(SB), NOSPLIT, $0-68
+TEXT ·attendFinishBytesAVX2(SB), NOSPLIT, $8-68
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	VBROADCASTSS bias+56(FP), Y0
 	VBROADCASTSS low+60(FP), Y1
 	VBROADCASTSS high+64(FP), Y2
@@ -4400,16 +4555,22 @@ columns:
 	SUBQ         $0x01, BX
 	JNE          row
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendScaleAVX2(x *float32, stride int, columns int, factors *float32, rows int)
 // Requires: AVX
-TEXT ·attendScaleAVX2(SB), NOSPLIT, $0-40
-	MOVQ x+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ factors+24(FP), DX
-	MOVQ rows+32(FP), BX
-	SHLQ $0x02, CX
+TEXT ·attendScaleAVX2(SB), NOSPLIT, $8-40
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     x+0(FP), AX
+	MOVQ     stride+8(FP), CX
+	MOVQ     factors+24(FP), DX
+	MOVQ     rows+32(FP), BX
+	SHLQ     $0x02, CX
 
 row:
 	MOVQ         AX, SI
@@ -4444,16 +4605,22 @@ scaletail:
 	VMASKMOVPS Y2, Y1, 32(SI)
 
 scaledone:
-	ADDQ CX, AX
-	ADDQ $0x04, DX
-	SUBQ $0x01, BX
-	JNE  row
+	ADDQ     CX, AX
+	ADDQ     $0x04, DX
+	SUBQ     $0x01, BX
+	JNE      row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendMaskAVX2(dst *float32, src *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·attendMaskAVX2(SB), NOSPLIT, $0-24
+TEXT ·attendMaskAVX2(SB), NOSPLIT, $8-24
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -4474,16 +4641,22 @@ loop:
 	SUBQ      $0x10, DX
 	JNE       loop
 	VZEROUPPER
+	VLDMXCSR  (SP)
 	RET
 
 // func attendDot1AVX2(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, FMA3
-TEXT ·attendDot1AVX2(SB), NOSPLIT, $0-64
-	MOVQ out+0(FP), AX
-	MOVQ keys+32(FP), CX
-	MOVQ keyStride+40(FP), DX
-	MOVQ n+48(FP), BX
-	SHLQ $0x02, DX
+TEXT ·attendDot1AVX2(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     out+0(FP), AX
+	MOVQ     keys+32(FP), CX
+	MOVQ     keyStride+40(FP), DX
+	MOVQ     n+48(FP), BX
+	SHLQ     $0x02, DX
 
 keys4:
 	CMPQ   BX, $0x04
@@ -4635,23 +4808,29 @@ keys1columnsdone:
 
 keys1done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendMix1x32AVX2(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, FMA3
-TEXT ·attendMix1x32AVX2(SB), NOSPLIT, $0-64
-	MOVQ   in+16(FP), AX
-	MOVQ   inStride+24(FP), CX
-	MOVQ   keys+32(FP), DX
-	MOVQ   keyStride+40(FP), BX
-	MOVQ   n+48(FP), SI
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, CX
-	LEAQ   (CX)(CX*2), CX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
+TEXT ·attendMix1x32AVX2(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), CX
+	VXORPS   Y0, Y0, Y0
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
+	VXORPS   Y3, Y3, Y3
 
 key:
 	VMOVUPS      (DX), Y4
@@ -4675,24 +4854,30 @@ key:
 	VMOVUPS      Y3, 96(AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendMix1x8AVX2(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, FMA3
-TEXT ·attendMix1x8AVX2(SB), NOSPLIT, $0-64
-	MOVQ    in+16(FP), AX
-	MOVQ    inStride+24(FP), CX
-	MOVQ    keys+32(FP), DX
-	MOVQ    keyStride+40(FP), BX
-	MOVQ    n+48(FP), SI
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, CX
-	LEAQ    (CX)(CX*2), CX
-	MOVQ    columns+56(FP), CX
-	NEGQ    CX
-	LEAQ    attendTail<>+64(SB), DI
-	VMOVUPS (DI)(CX*4), Y0
-	VXORPS  Y1, Y1, Y1
+TEXT ·attendMix1x8AVX2(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), CX
+	MOVQ     columns+56(FP), CX
+	NEGQ     CX
+	LEAQ     attendTail<>+64(SB), DI
+	VMOVUPS  (DI)(CX*4), Y0
+	VXORPS   Y1, Y1, Y1
 
 key:
 	VMASKMOVPS   (DX), Y0, Y2
@@ -4707,16 +4892,22 @@ key:
 	VMASKMOVPS   Y1, Y0, (AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendDot2AVX2(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, FMA3
-TEXT ·attendDot2AVX2(SB), NOSPLIT, $0-64
-	MOVQ out+0(FP), AX
-	MOVQ keys+32(FP), CX
-	MOVQ keyStride+40(FP), DX
-	MOVQ n+48(FP), BX
-	SHLQ $0x02, DX
+TEXT ·attendDot2AVX2(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     out+0(FP), AX
+	MOVQ     keys+32(FP), CX
+	MOVQ     keyStride+40(FP), DX
+	MOVQ     n+48(FP), BX
+	SHLQ     $0x02, DX
 
 keys4:
 	CMPQ   BX, $0x04
@@ -4938,27 +5129,33 @@ keys1columnsdone:
 
 keys1done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func attendMix2x32AVX2(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, FMA3
-TEXT ·attendMix2x32AVX2(SB), NOSPLIT, $0-64
-	MOVQ   in+16(FP), AX
-	MOVQ   inStride+24(FP), CX
-	MOVQ   keys+32(FP), DX
-	MOVQ   keyStride+40(FP), BX
-	MOVQ   n+48(FP), SI
-	SHLQ   $0x02, BX
-	SHLQ   $0x02, CX
-	LEAQ   (CX)(CX*2), DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+TEXT ·attendMix2x32AVX2(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), DI
+	VXORPS   Y0, Y0, Y0
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
+	VXORPS   Y3, Y3, Y3
+	VXORPS   Y4, Y4, Y4
+	VXORPS   Y5, Y5, Y5
+	VXORPS   Y6, Y6, Y6
+	VXORPS   Y7, Y7, Y7
 
 key:
 	VMOVUPS      (DX), Y8
@@ -4992,25 +5189,31 @@ key:
 	VMOVUPS      Y7, 96(AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func attendMix2x8AVX2(out *float32, outStride int, in *float32, inStride int, keys *float32, keyStride int, n int, columns int)
 // Requires: AVX, FMA3
-TEXT ·attendMix2x8AVX2(SB), NOSPLIT, $0-64
-	MOVQ    in+16(FP), AX
-	MOVQ    inStride+24(FP), CX
-	MOVQ    keys+32(FP), DX
-	MOVQ    keyStride+40(FP), BX
-	MOVQ    n+48(FP), SI
-	SHLQ    $0x02, BX
-	SHLQ    $0x02, CX
-	LEAQ    (CX)(CX*2), DI
-	MOVQ    columns+56(FP), DI
-	NEGQ    DI
-	LEAQ    attendTail<>+64(SB), R8
-	VMOVUPS (R8)(DI*4), Y0
-	VXORPS  Y1, Y1, Y1
-	VXORPS  Y2, Y2, Y2
+TEXT ·attendMix2x8AVX2(SB), NOSPLIT, $8-64
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+16(FP), AX
+	MOVQ     inStride+24(FP), CX
+	MOVQ     keys+32(FP), DX
+	MOVQ     keyStride+40(FP), BX
+	MOVQ     n+48(FP), SI
+	SHLQ     $0x02, BX
+	SHLQ     $0x02, CX
+	LEAQ     (CX)(CX*2), DI
+	MOVQ     columns+56(FP), DI
+	NEGQ     DI
+	LEAQ     attendTail<>+64(SB), R8
+	VMOVUPS  (R8)(DI*4), Y0
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
 
 key:
 	VMASKMOVPS   (DX), Y0, Y3
@@ -5029,4 +5232,5 @@ key:
 	VMASKMOVPS   Y2, Y0, (AX)
 	LEAQ         (AX)(CX*4), AX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET

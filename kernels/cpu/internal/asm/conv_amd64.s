@@ -6,43 +6,48 @@
 
 // func convBlocked16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·convBlocked16AVX512(SB), NOSPLIT, $0-121
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x0000000e
-	JEQ  p14
-	CMPQ AX, $0x0000000d
-	JEQ  p13
-	CMPQ AX, $0x0000000c
-	JEQ  p12
-	CMPQ AX, $0x0000000b
-	JEQ  p11
-	CMPQ AX, $0x0000000a
-	JEQ  p10
-	CMPQ AX, $0x00000009
-	JEQ  p9
-	CMPQ AX, $0x00000008
-	JEQ  p8
-	CMPQ AX, $0x00000007
-	JEQ  p7
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ tiles+8(FP), AX
-	MOVQ in+16(FP), CX
-	MOVQ out+72(FP), DX
-	MOVQ outBlock+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ res+96(FP), BX
-	MOVQ ahead+48(FP), SI
-	MOVQ aheadStep+56(FP), DI
-	SHLQ $0x02, DI
+TEXT ·convBlocked16AVX512(SB), NOSPLIT, $8-121
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x0000000e
+	JEQ      p14
+	CMPQ     AX, $0x0000000d
+	JEQ      p13
+	CMPQ     AX, $0x0000000c
+	JEQ      p12
+	CMPQ     AX, $0x0000000b
+	JEQ      p11
+	CMPQ     AX, $0x0000000a
+	JEQ      p10
+	CMPQ     AX, $0x00000009
+	JEQ      p9
+	CMPQ     AX, $0x00000008
+	JEQ      p8
+	CMPQ     AX, $0x00000007
+	JEQ      p7
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     tiles+8(FP), AX
+	MOVQ     in+16(FP), CX
+	MOVQ     out+72(FP), DX
+	MOVQ     outBlock+80(FP), BX
+	SHLQ     $0x02, BX
+	MOVQ     res+96(FP), BX
+	MOVQ     ahead+48(FP), SI
+	MOVQ     aheadStep+56(FP), DI
+	SHLQ     $0x02, DI
 
 p1tile:
 	VPXORD  Z1, Z1, Z1
@@ -113,6 +118,7 @@ p1clamp:
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p2:
@@ -214,6 +220,7 @@ p2clamp:
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p3:
@@ -334,6 +341,7 @@ p3clamp:
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p4:
@@ -465,6 +473,7 @@ p4clamp:
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p5:
@@ -603,6 +612,7 @@ p5clamp:
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p6:
@@ -756,6 +766,7 @@ p6clamp:
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p7:
@@ -910,6 +921,7 @@ p7clamp:
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p8:
@@ -1077,6 +1089,7 @@ p8clamp:
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p9:
@@ -1257,6 +1270,7 @@ p9clamp:
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p10:
@@ -1450,6 +1464,7 @@ p10clamp:
 	SUBQ         $0x01, AX
 	JNE          p10tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p11:
@@ -1656,6 +1671,7 @@ p11clamp:
 	SUBQ         $0x01, AX
 	JNE          p11tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p12:
@@ -1875,6 +1891,7 @@ p12clamp:
 	SUBQ         $0x01, AX
 	JNE          p12tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p13:
@@ -2107,6 +2124,7 @@ p13clamp:
 	SUBQ         $0x01, AX
 	JNE          p13tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p14:
@@ -2352,47 +2370,53 @@ p14clamp:
 	SUBQ         $0x01, AX
 	JNE          p14tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func convBlocked32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·convBlocked32AVX512(SB), NOSPLIT, $0-121
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x0000000e
-	JEQ  p14
-	CMPQ AX, $0x0000000d
-	JEQ  p13
-	CMPQ AX, $0x0000000c
-	JEQ  p12
-	CMPQ AX, $0x0000000b
-	JEQ  p11
-	CMPQ AX, $0x0000000a
-	JEQ  p10
-	CMPQ AX, $0x00000009
-	JEQ  p9
-	CMPQ AX, $0x00000008
-	JEQ  p8
-	CMPQ AX, $0x00000007
-	JEQ  p7
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ tiles+8(FP), AX
-	MOVQ in+16(FP), CX
-	MOVQ out+72(FP), DX
-	MOVQ outBlock+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ res+96(FP), SI
-	MOVQ ahead+48(FP), DI
-	MOVQ aheadStep+56(FP), R8
-	SHLQ $0x02, R8
+TEXT ·convBlocked32AVX512(SB), NOSPLIT, $8-121
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x0000000e
+	JEQ      p14
+	CMPQ     AX, $0x0000000d
+	JEQ      p13
+	CMPQ     AX, $0x0000000c
+	JEQ      p12
+	CMPQ     AX, $0x0000000b
+	JEQ      p11
+	CMPQ     AX, $0x0000000a
+	JEQ      p10
+	CMPQ     AX, $0x00000009
+	JEQ      p9
+	CMPQ     AX, $0x00000008
+	JEQ      p8
+	CMPQ     AX, $0x00000007
+	JEQ      p7
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     tiles+8(FP), AX
+	MOVQ     in+16(FP), CX
+	MOVQ     out+72(FP), DX
+	MOVQ     outBlock+80(FP), BX
+	SHLQ     $0x02, BX
+	MOVQ     res+96(FP), SI
+	MOVQ     ahead+48(FP), DI
+	MOVQ     aheadStep+56(FP), R8
+	SHLQ     $0x02, R8
 
 p1tile:
 	VPXORD  Z2, Z2, Z2
@@ -2487,6 +2511,7 @@ p1clamp:
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p2:
@@ -2624,6 +2649,7 @@ p2clamp:
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p3:
@@ -2784,6 +2810,7 @@ p3clamp:
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p4:
@@ -2959,6 +2986,7 @@ p4clamp:
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p5:
@@ -3161,6 +3189,7 @@ p5clamp:
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p6:
@@ -3390,6 +3419,7 @@ p6clamp:
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p7:
@@ -3646,6 +3676,7 @@ p7clamp:
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p8:
@@ -3929,6 +3960,7 @@ p8clamp:
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p9:
@@ -4239,6 +4271,7 @@ p9clamp:
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p10:
@@ -4576,6 +4609,7 @@ p10clamp:
 	SUBQ         $0x01, AX
 	JNE          p10tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p11:
@@ -4940,6 +4974,7 @@ p11clamp:
 	SUBQ         $0x01, AX
 	JNE          p11tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p12:
@@ -5331,6 +5366,7 @@ p12clamp:
 	SUBQ         $0x01, AX
 	JNE          p12tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p13:
@@ -5749,6 +5785,7 @@ p13clamp:
 	SUBQ         $0x01, AX
 	JNE          p13tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p14:
@@ -6194,37 +6231,43 @@ p14clamp:
 	SUBQ         $0x01, AX
 	JNE          p14tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func convBlocked48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·convBlocked48AVX512(SB), NOSPLIT, $0-121
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x00000009
-	JEQ  p9
-	CMPQ AX, $0x00000008
-	JEQ  p8
-	CMPQ AX, $0x00000007
-	JEQ  p7
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ tiles+8(FP), AX
-	MOVQ in+16(FP), CX
-	MOVQ out+72(FP), DX
-	MOVQ outBlock+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ res+96(FP), SI
-	MOVQ ahead+48(FP), DI
-	MOVQ aheadStep+56(FP), R8
-	SHLQ $0x02, R8
+TEXT ·convBlocked48AVX512(SB), NOSPLIT, $8-121
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x00000009
+	JEQ      p9
+	CMPQ     AX, $0x00000008
+	JEQ      p8
+	CMPQ     AX, $0x00000007
+	JEQ      p7
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     tiles+8(FP), AX
+	MOVQ     in+16(FP), CX
+	MOVQ     out+72(FP), DX
+	MOVQ     outBlock+80(FP), BX
+	SHLQ     $0x02, BX
+	MOVQ     res+96(FP), SI
+	MOVQ     ahead+48(FP), DI
+	MOVQ     aheadStep+56(FP), R8
+	SHLQ     $0x02, R8
 
 p1tile:
 	VPXORD  Z3, Z3, Z3
@@ -6339,6 +6382,7 @@ p1clamp:
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p2:
@@ -6496,6 +6540,7 @@ p2clamp:
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p3:
@@ -6678,6 +6723,7 @@ p3clamp:
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p4:
@@ -6897,6 +6943,7 @@ p4clamp:
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p5:
@@ -7153,6 +7200,7 @@ p5clamp:
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p6:
@@ -7446,6 +7494,7 @@ p6clamp:
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p7:
@@ -7776,6 +7825,7 @@ p7clamp:
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p8:
@@ -8143,6 +8193,7 @@ p8clamp:
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p9:
@@ -8547,44 +8598,50 @@ p9clamp:
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func convPlanar16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
-TEXT ·convPlanar16AVX512(SB), NOSPLIT, $0-121
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x0000000e
-	JEQ  p14
-	CMPQ AX, $0x0000000d
-	JEQ  p13
-	CMPQ AX, $0x0000000c
-	JEQ  p12
-	CMPQ AX, $0x0000000b
-	JEQ  p11
-	CMPQ AX, $0x0000000a
-	JEQ  p10
-	CMPQ AX, $0x00000009
-	JEQ  p9
-	CMPQ AX, $0x00000008
-	JEQ  p8
-	CMPQ AX, $0x00000007
-	JEQ  p7
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ tiles+8(FP), AX
-	MOVQ in+16(FP), CX
-	MOVQ out+72(FP), DX
-	MOVQ outBlock+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ res+96(FP), BX
+TEXT ·convPlanar16AVX512(SB), NOSPLIT, $8-121
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x0000000e
+	JEQ      p14
+	CMPQ     AX, $0x0000000d
+	JEQ      p13
+	CMPQ     AX, $0x0000000c
+	JEQ      p12
+	CMPQ     AX, $0x0000000b
+	JEQ      p11
+	CMPQ     AX, $0x0000000a
+	JEQ      p10
+	CMPQ     AX, $0x00000009
+	JEQ      p9
+	CMPQ     AX, $0x00000008
+	JEQ      p8
+	CMPQ     AX, $0x00000007
+	JEQ      p7
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     tiles+8(FP), AX
+	MOVQ     in+16(FP), CX
+	MOVQ     out+72(FP), DX
+	MOVQ     outBlock+80(FP), BX
+	SHLQ     $0x02, BX
+	MOVQ     res+96(FP), BX
 
 p1tile:
 	MOVB    accumulate+120(FP), SI
@@ -8634,6 +8691,7 @@ p1clamp:
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p2:
@@ -8702,6 +8760,7 @@ p2clamp:
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p3:
@@ -8780,6 +8839,7 @@ p3clamp:
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p4:
@@ -8868,6 +8928,7 @@ p4clamp:
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p5:
@@ -8966,6 +9027,7 @@ p5clamp:
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p6:
@@ -9074,6 +9136,7 @@ p6clamp:
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p7:
@@ -9192,6 +9255,7 @@ p7clamp:
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p8:
@@ -9320,6 +9384,7 @@ p8clamp:
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p9:
@@ -9458,6 +9523,7 @@ p9clamp:
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p10:
@@ -9606,6 +9672,7 @@ p10clamp:
 	SUBQ         $0x01, AX
 	JNE          p10tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p11:
@@ -9764,6 +9831,7 @@ p11clamp:
 	SUBQ         $0x01, AX
 	JNE          p11tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p12:
@@ -9932,6 +10000,7 @@ p12clamp:
 	SUBQ         $0x01, AX
 	JNE          p12tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p13:
@@ -10110,6 +10179,7 @@ p13clamp:
 	SUBQ         $0x01, AX
 	JNE          p13tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p14:
@@ -10298,44 +10368,50 @@ p14clamp:
 	SUBQ         $0x01, AX
 	JNE          p14tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func convPlanar32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
-TEXT ·convPlanar32AVX512(SB), NOSPLIT, $0-121
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x0000000e
-	JEQ  p14
-	CMPQ AX, $0x0000000d
-	JEQ  p13
-	CMPQ AX, $0x0000000c
-	JEQ  p12
-	CMPQ AX, $0x0000000b
-	JEQ  p11
-	CMPQ AX, $0x0000000a
-	JEQ  p10
-	CMPQ AX, $0x00000009
-	JEQ  p9
-	CMPQ AX, $0x00000008
-	JEQ  p8
-	CMPQ AX, $0x00000007
-	JEQ  p7
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ tiles+8(FP), AX
-	MOVQ in+16(FP), CX
-	MOVQ out+72(FP), DX
-	MOVQ outBlock+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ res+96(FP), SI
+TEXT ·convPlanar32AVX512(SB), NOSPLIT, $8-121
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x0000000e
+	JEQ      p14
+	CMPQ     AX, $0x0000000d
+	JEQ      p13
+	CMPQ     AX, $0x0000000c
+	JEQ      p12
+	CMPQ     AX, $0x0000000b
+	JEQ      p11
+	CMPQ     AX, $0x0000000a
+	JEQ      p10
+	CMPQ     AX, $0x00000009
+	JEQ      p9
+	CMPQ     AX, $0x00000008
+	JEQ      p8
+	CMPQ     AX, $0x00000007
+	JEQ      p7
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     tiles+8(FP), AX
+	MOVQ     in+16(FP), CX
+	MOVQ     out+72(FP), DX
+	MOVQ     outBlock+80(FP), BX
+	SHLQ     $0x02, BX
+	MOVQ     res+96(FP), SI
 
 p1tile:
 	MOVB    accumulate+120(FP), DI
@@ -10394,6 +10470,7 @@ p1clamp:
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p2:
@@ -10479,6 +10556,7 @@ p2clamp:
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p3:
@@ -10582,6 +10660,7 @@ p3clamp:
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p4:
@@ -10703,6 +10782,7 @@ p4clamp:
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p5:
@@ -10842,6 +10922,7 @@ p5clamp:
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p6:
@@ -10999,6 +11080,7 @@ p6clamp:
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p7:
@@ -11174,6 +11256,7 @@ p7clamp:
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p8:
@@ -11367,6 +11450,7 @@ p8clamp:
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p9:
@@ -11578,6 +11662,7 @@ p9clamp:
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p10:
@@ -11807,6 +11892,7 @@ p10clamp:
 	SUBQ         $0x01, AX
 	JNE          p10tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p11:
@@ -12054,6 +12140,7 @@ p11clamp:
 	SUBQ         $0x01, AX
 	JNE          p11tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p12:
@@ -12319,6 +12406,7 @@ p12clamp:
 	SUBQ         $0x01, AX
 	JNE          p12tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p13:
@@ -12602,6 +12690,7 @@ p13clamp:
 	SUBQ         $0x01, AX
 	JNE          p13tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p14:
@@ -12903,34 +12992,40 @@ p14clamp:
 	SUBQ         $0x01, AX
 	JNE          p14tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func convPlanar48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
-TEXT ·convPlanar48AVX512(SB), NOSPLIT, $0-121
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x00000009
-	JEQ  p9
-	CMPQ AX, $0x00000008
-	JEQ  p8
-	CMPQ AX, $0x00000007
-	JEQ  p7
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ tiles+8(FP), AX
-	MOVQ in+16(FP), CX
-	MOVQ out+72(FP), DX
-	MOVQ outBlock+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ res+96(FP), SI
+TEXT ·convPlanar48AVX512(SB), NOSPLIT, $8-121
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x00000009
+	JEQ      p9
+	CMPQ     AX, $0x00000008
+	JEQ      p8
+	CMPQ     AX, $0x00000007
+	JEQ      p7
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     tiles+8(FP), AX
+	MOVQ     in+16(FP), CX
+	MOVQ     out+72(FP), DX
+	MOVQ     outBlock+80(FP), BX
+	SHLQ     $0x02, BX
+	MOVQ     res+96(FP), SI
 
 p1tile:
 	MOVB    accumulate+120(FP), DI
@@ -12997,6 +13092,7 @@ p1clamp:
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p2:
@@ -13097,6 +13193,7 @@ p2clamp:
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p3:
@@ -13222,6 +13319,7 @@ p3clamp:
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p4:
@@ -13372,6 +13470,7 @@ p4clamp:
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p5:
@@ -13547,6 +13646,7 @@ p5clamp:
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p6:
@@ -13747,6 +13847,7 @@ p6clamp:
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p7:
@@ -13972,6 +14073,7 @@ p7clamp:
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p8:
@@ -14222,6 +14324,7 @@ p8clamp:
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p9:
@@ -14497,31 +14600,37 @@ p9clamp:
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func convBlocked16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·convBlocked16AVX2(SB), NOSPLIT, $0-121
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ tiles+8(FP), AX
-	MOVQ in+16(FP), CX
-	MOVQ out+72(FP), DX
-	MOVQ outBlock+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ res+96(FP), BX
-	MOVQ ahead+48(FP), SI
-	MOVQ aheadStep+56(FP), DI
-	SHLQ $0x02, DI
+TEXT ·convBlocked16AVX2(SB), NOSPLIT, $8-121
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     tiles+8(FP), AX
+	MOVQ     in+16(FP), CX
+	MOVQ     out+72(FP), DX
+	MOVQ     outBlock+80(FP), BX
+	SHLQ     $0x02, BX
+	MOVQ     res+96(FP), BX
+	MOVQ     ahead+48(FP), SI
+	MOVQ     aheadStep+56(FP), DI
+	SHLQ     $0x02, DI
 
 p1tile:
 	VXORPS  Y2, Y2, Y2
@@ -14616,6 +14725,7 @@ p1clamp:
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p2:
@@ -14753,6 +14863,7 @@ p2clamp:
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p3:
@@ -14913,6 +15024,7 @@ p3clamp:
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p4:
@@ -15088,6 +15200,7 @@ p4clamp:
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p5:
@@ -15290,6 +15403,7 @@ p5clamp:
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p6:
@@ -15519,28 +15633,34 @@ p6clamp:
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func convPlanar16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, FMA3
-TEXT ·convPlanar16AVX2(SB), NOSPLIT, $0-121
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ tiles+8(FP), AX
-	MOVQ in+16(FP), CX
-	MOVQ out+72(FP), DX
-	MOVQ outBlock+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ res+96(FP), BX
+TEXT ·convPlanar16AVX2(SB), NOSPLIT, $8-121
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     tiles+8(FP), AX
+	MOVQ     in+16(FP), CX
+	MOVQ     out+72(FP), DX
+	MOVQ     outBlock+80(FP), BX
+	SHLQ     $0x02, BX
+	MOVQ     res+96(FP), BX
 
 p1tile:
 	MOVB    accumulate+120(FP), SI
@@ -15599,6 +15719,7 @@ p1clamp:
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p2:
@@ -15684,6 +15805,7 @@ p2clamp:
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p3:
@@ -15787,6 +15909,7 @@ p3clamp:
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p4:
@@ -15908,6 +16031,7 @@ p4clamp:
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p5:
@@ -16047,6 +16171,7 @@ p5clamp:
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p6:
@@ -16204,4 +16329,5 @@ p6clamp:
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET

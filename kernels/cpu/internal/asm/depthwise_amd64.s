@@ -6,7 +6,12 @@
 
 // func depthwiseAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, outPixel int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
 // Requires: AVX, AVX512F
-TEXT ·depthwiseAVX512(SB), NOSPLIT, $0-120
+TEXT ·depthwiseAVX512(SB), NOSPLIT, $8-120
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         pixels+0(FP), AX
 	CMPQ         AX, $0x0000000e
 	JEQ          p14
@@ -103,9 +108,10 @@ p1stored:
 	LEAQ  (BX)(SI*4), BX
 
 p1next:
-	SUBQ $0x01, AX
-	JNE  p1row
+	SUBQ     $0x01, AX
+	JNE      p1row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p2:
@@ -190,9 +196,10 @@ p2stored:
 	LEAQ  (BX)(SI*4), BX
 
 p2next:
-	SUBQ $0x01, AX
-	JNE  p2row
+	SUBQ     $0x01, AX
+	JNE      p2row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p3:
@@ -289,9 +296,10 @@ p3stored:
 	LEAQ  (BX)(SI*4), BX
 
 p3next:
-	SUBQ $0x01, AX
-	JNE  p3row
+	SUBQ     $0x01, AX
+	JNE      p3row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p4:
@@ -400,9 +408,10 @@ p4stored:
 	LEAQ  (BX)(SI*4), BX
 
 p4next:
-	SUBQ $0x01, AX
-	JNE  p4row
+	SUBQ     $0x01, AX
+	JNE      p4row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p5:
@@ -523,9 +532,10 @@ p5stored:
 	LEAQ  (BX)(SI*4), BX
 
 p5next:
-	SUBQ $0x01, AX
-	JNE  p5row
+	SUBQ     $0x01, AX
+	JNE      p5row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p6:
@@ -658,9 +668,10 @@ p6stored:
 	LEAQ  (BX)(SI*4), BX
 
 p6next:
-	SUBQ $0x01, AX
-	JNE  p6row
+	SUBQ     $0x01, AX
+	JNE      p6row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p7:
@@ -805,9 +816,10 @@ p7stored:
 	LEAQ  (BX)(SI*4), BX
 
 p7next:
-	SUBQ $0x01, AX
-	JNE  p7row
+	SUBQ     $0x01, AX
+	JNE      p7row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p8:
@@ -964,9 +976,10 @@ p8stored:
 	LEAQ  (BX)(SI*4), BX
 
 p8next:
-	SUBQ $0x01, AX
-	JNE  p8row
+	SUBQ     $0x01, AX
+	JNE      p8row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p9:
@@ -1135,9 +1148,10 @@ p9stored:
 	LEAQ  (BX)(SI*4), BX
 
 p9next:
-	SUBQ $0x01, AX
-	JNE  p9row
+	SUBQ     $0x01, AX
+	JNE      p9row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p10:
@@ -1318,9 +1332,10 @@ p10stored:
 	LEAQ  (BX)(SI*4), BX
 
 p10next:
-	SUBQ $0x01, AX
-	JNE  p10row
+	SUBQ     $0x01, AX
+	JNE      p10row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p11:
@@ -1513,9 +1528,10 @@ p11stored:
 	LEAQ  (BX)(SI*4), BX
 
 p11next:
-	SUBQ $0x01, AX
-	JNE  p11row
+	SUBQ     $0x01, AX
+	JNE      p11row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p12:
@@ -1720,9 +1736,10 @@ p12stored:
 	LEAQ  (BX)(SI*4), BX
 
 p12next:
-	SUBQ $0x01, AX
-	JNE  p12row
+	SUBQ     $0x01, AX
+	JNE      p12row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p13:
@@ -1939,9 +1956,10 @@ p13stored:
 	LEAQ  (BX)(SI*4), BX
 
 p13next:
-	SUBQ $0x01, AX
-	JNE  p13row
+	SUBQ     $0x01, AX
+	JNE      p13row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p14:
@@ -2170,14 +2188,20 @@ p14stored:
 	LEAQ  (BX)(SI*4), BX
 
 p14next:
-	SUBQ $0x01, AX
-	JNE  p14row
+	SUBQ     $0x01, AX
+	JNE      p14row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func depthwiseAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, outPixel int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
 // Requires: AVX, FMA3
-TEXT ·depthwiseAVX2(SB), NOSPLIT, $0-120
+TEXT ·depthwiseAVX2(SB), NOSPLIT, $8-120
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         pixels+0(FP), AX
 	CMPQ         AX, $0x00000006
 	JEQ          p6
@@ -2269,9 +2293,10 @@ p1stored:
 	LEAQ  (BX)(SI*4), BX
 
 p1next:
-	SUBQ $0x01, AX
-	JNE  p1row
+	SUBQ     $0x01, AX
+	JNE      p1row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p2:
@@ -2377,9 +2402,10 @@ p2stored:
 	LEAQ  (BX)(SI*4), BX
 
 p2next:
-	SUBQ $0x01, AX
-	JNE  p2row
+	SUBQ     $0x01, AX
+	JNE      p2row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p3:
@@ -2507,9 +2533,10 @@ p3stored:
 	LEAQ  (BX)(SI*4), BX
 
 p3next:
-	SUBQ $0x01, AX
-	JNE  p3row
+	SUBQ     $0x01, AX
+	JNE      p3row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p4:
@@ -2659,9 +2686,10 @@ p4stored:
 	LEAQ  (BX)(SI*4), BX
 
 p4next:
-	SUBQ $0x01, AX
-	JNE  p4row
+	SUBQ     $0x01, AX
+	JNE      p4row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p5:
@@ -2833,9 +2861,10 @@ p5stored:
 	LEAQ  (BX)(SI*4), BX
 
 p5next:
-	SUBQ $0x01, AX
-	JNE  p5row
+	SUBQ     $0x01, AX
+	JNE      p5row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p6:
@@ -3029,7 +3058,8 @@ p6stored:
 	LEAQ  (BX)(SI*4), BX
 
 p6next:
-	SUBQ $0x01, AX
-	JNE  p6row
+	SUBQ     $0x01, AX
+	JNE      p6row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET

@@ -24,44 +24,49 @@ GLOBL gemmBits<>(SB), RODATA|NOPTR, $64
 
 // func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gemm16AVX512(SB), $1024-117
-	MOVQ  rows+0(FP), AX
-	MOVL  mask+112(FP), CX
-	KMOVW CX, K1
-	SHRL  $0x10, CX
-	KMOVW CX, K2
-	CMPQ  AX, $0x0000000e
-	JEQ   r14
-	CMPQ  AX, $0x0000000d
-	JEQ   r13
-	CMPQ  AX, $0x0000000c
-	JEQ   r12
-	CMPQ  AX, $0x0000000b
-	JEQ   r11
-	CMPQ  AX, $0x0000000a
-	JEQ   r10
-	CMPQ  AX, $0x00000009
-	JEQ   r9
-	CMPQ  AX, $0x00000008
-	JEQ   r8
-	CMPQ  AX, $0x00000007
-	JEQ   r7
-	CMPQ  AX, $0x00000006
-	JEQ   r6
-	CMPQ  AX, $0x00000005
-	JEQ   r5
-	CMPQ  AX, $0x00000004
-	JEQ   r4
-	CMPQ  AX, $0x00000003
-	JEQ   r3
-	CMPQ  AX, $0x00000002
-	JEQ   r2
-	MOVQ  a+16(FP), AX
-	MOVQ  lda+24(FP), CX
-	MOVQ  out+56(FP), DX
-	MOVQ  res+72(FP), BX
-	MOVQ  ahead+88(FP), SI
-	SHLQ  $0x02, CX
+TEXT ·gemm16AVX512(SB), $1032-117
+	VSTMXCSR 1024(SP)
+	MOVL     1024(SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 1028(SP)
+	VLDMXCSR 1028(SP)
+	MOVQ     rows+0(FP), AX
+	MOVL     mask+112(FP), CX
+	KMOVW    CX, K1
+	SHRL     $0x10, CX
+	KMOVW    CX, K2
+	CMPQ     AX, $0x0000000e
+	JEQ      r14
+	CMPQ     AX, $0x0000000d
+	JEQ      r13
+	CMPQ     AX, $0x0000000c
+	JEQ      r12
+	CMPQ     AX, $0x0000000b
+	JEQ      r11
+	CMPQ     AX, $0x0000000a
+	JEQ      r10
+	CMPQ     AX, $0x00000009
+	JEQ      r9
+	CMPQ     AX, $0x00000008
+	JEQ      r8
+	CMPQ     AX, $0x00000007
+	JEQ      r7
+	CMPQ     AX, $0x00000006
+	JEQ      r6
+	CMPQ     AX, $0x00000005
+	JEQ      r5
+	CMPQ     AX, $0x00000004
+	JEQ      r4
+	CMPQ     AX, $0x00000003
+	JEQ      r3
+	CMPQ     AX, $0x00000002
+	JEQ      r2
+	MOVQ     a+16(FP), AX
+	MOVQ     lda+24(FP), CX
+	MOVQ     out+56(FP), DX
+	MOVQ     res+72(FP), BX
+	MOVQ     ahead+88(FP), SI
+	SHLQ     $0x02, CX
 
 r1tile:
 	VPXORD  Z1, Z1, Z1
@@ -220,6 +225,7 @@ r1clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r1tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r2:
@@ -427,6 +433,7 @@ r2clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r2tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r3:
@@ -679,6 +686,7 @@ r3clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r3tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r4:
@@ -959,6 +967,7 @@ r4clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r4tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r5:
@@ -1243,6 +1252,7 @@ r5clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r5tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r6:
@@ -1555,6 +1565,7 @@ r6clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r6tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r7:
@@ -1865,6 +1876,7 @@ r7clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r7tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r8:
@@ -2138,6 +2150,7 @@ r8clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r8tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r9:
@@ -2429,6 +2442,7 @@ r9clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r9tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r10:
@@ -2742,6 +2756,7 @@ r10clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r10tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r11:
@@ -3073,6 +3088,7 @@ r11clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r11tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r12:
@@ -3422,6 +3438,7 @@ r12clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r12tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r13:
@@ -3793,6 +3810,7 @@ r13clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r13tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r14:
@@ -4182,48 +4200,54 @@ r14clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r14tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 // func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gemm32AVX512(SB), $1920-117
-	MOVQ  rows+0(FP), AX
-	MOVL  mask+112(FP), CX
-	KMOVW CX, K1
-	SHRL  $0x10, CX
-	KMOVW CX, K2
-	CMPQ  AX, $0x0000000e
-	JEQ   r14
-	CMPQ  AX, $0x0000000d
-	JEQ   r13
-	CMPQ  AX, $0x0000000c
-	JEQ   r12
-	CMPQ  AX, $0x0000000b
-	JEQ   r11
-	CMPQ  AX, $0x0000000a
-	JEQ   r10
-	CMPQ  AX, $0x00000009
-	JEQ   r9
-	CMPQ  AX, $0x00000008
-	JEQ   r8
-	CMPQ  AX, $0x00000007
-	JEQ   r7
-	CMPQ  AX, $0x00000006
-	JEQ   r6
-	CMPQ  AX, $0x00000005
-	JEQ   r5
-	CMPQ  AX, $0x00000004
-	JEQ   r4
-	CMPQ  AX, $0x00000003
-	JEQ   r3
-	CMPQ  AX, $0x00000002
-	JEQ   r2
-	MOVQ  a+16(FP), AX
-	MOVQ  lda+24(FP), CX
-	MOVQ  out+56(FP), DX
-	MOVQ  res+72(FP), BX
-	MOVQ  ahead+88(FP), SI
-	SHLQ  $0x02, CX
+TEXT ·gemm32AVX512(SB), $1928-117
+	VSTMXCSR 1920(SP)
+	MOVL     1920(SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 1924(SP)
+	VLDMXCSR 1924(SP)
+	MOVQ     rows+0(FP), AX
+	MOVL     mask+112(FP), CX
+	KMOVW    CX, K1
+	SHRL     $0x10, CX
+	KMOVW    CX, K2
+	CMPQ     AX, $0x0000000e
+	JEQ      r14
+	CMPQ     AX, $0x0000000d
+	JEQ      r13
+	CMPQ     AX, $0x0000000c
+	JEQ      r12
+	CMPQ     AX, $0x0000000b
+	JEQ      r11
+	CMPQ     AX, $0x0000000a
+	JEQ      r10
+	CMPQ     AX, $0x00000009
+	JEQ      r9
+	CMPQ     AX, $0x00000008
+	JEQ      r8
+	CMPQ     AX, $0x00000007
+	JEQ      r7
+	CMPQ     AX, $0x00000006
+	JEQ      r6
+	CMPQ     AX, $0x00000005
+	JEQ      r5
+	CMPQ     AX, $0x00000004
+	JEQ      r4
+	CMPQ     AX, $0x00000003
+	JEQ      r3
+	CMPQ     AX, $0x00000002
+	JEQ      r2
+	MOVQ     a+16(FP), AX
+	MOVQ     lda+24(FP), CX
+	MOVQ     out+56(FP), DX
+	MOVQ     res+72(FP), BX
+	MOVQ     ahead+88(FP), SI
+	SHLQ     $0x02, CX
 
 r1tile:
 	VPXORD  Z2, Z2, Z2
@@ -4437,6 +4461,7 @@ r1clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r1tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r2:
@@ -4721,6 +4746,7 @@ r2clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r2tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r3:
@@ -5053,6 +5079,7 @@ r3clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r3tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r4:
@@ -5411,6 +5438,7 @@ r4clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r4tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r5:
@@ -5819,6 +5847,7 @@ r5clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r5tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r6:
@@ -6277,6 +6306,7 @@ r6clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r6tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r7:
@@ -6797,6 +6827,7 @@ r7clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r7tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r8:
@@ -7245,6 +7276,7 @@ r8clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r8tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r9:
@@ -7731,6 +7763,7 @@ r9clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r9tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r10:
@@ -8259,6 +8292,7 @@ r10clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r10tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r11:
@@ -8825,6 +8859,7 @@ r11clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r11tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r12:
@@ -9429,6 +9464,7 @@ r12clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r12tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r13:
@@ -10075,6 +10111,7 @@ r13clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r13tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r14:
@@ -10759,28 +10796,34 @@ r14clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r14tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 // func gemm16AVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·gemm16AVX2(SB), $512-117
-	MOVQ rows+0(FP), AX
-	CMPQ AX, $0x00000006
-	JEQ  r6
-	CMPQ AX, $0x00000005
-	JEQ  r5
-	CMPQ AX, $0x00000004
-	JEQ  r4
-	CMPQ AX, $0x00000003
-	JEQ  r3
-	CMPQ AX, $0x00000002
-	JEQ  r2
-	MOVQ a+16(FP), AX
-	MOVQ lda+24(FP), CX
-	MOVQ out+56(FP), DX
-	MOVQ res+72(FP), BX
-	MOVQ ahead+88(FP), SI
-	SHLQ $0x02, CX
+TEXT ·gemm16AVX2(SB), $520-117
+	VSTMXCSR 512(SP)
+	MOVL     512(SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 516(SP)
+	VLDMXCSR 516(SP)
+	MOVQ     rows+0(FP), AX
+	CMPQ     AX, $0x00000006
+	JEQ      r6
+	CMPQ     AX, $0x00000005
+	JEQ      r5
+	CMPQ     AX, $0x00000004
+	JEQ      r4
+	CMPQ     AX, $0x00000003
+	JEQ      r3
+	CMPQ     AX, $0x00000002
+	JEQ      r2
+	MOVQ     a+16(FP), AX
+	MOVQ     lda+24(FP), CX
+	MOVQ     out+56(FP), DX
+	MOVQ     res+72(FP), BX
+	MOVQ     ahead+88(FP), SI
+	SHLQ     $0x02, CX
 
 r1tile:
 	VXORPS  Y2, Y2, Y2
@@ -11018,10 +11061,11 @@ r1part:
 	LEAQ         (DX)(SI*4), DX
 
 r1stored:
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r1tile
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r1tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 r2:
@@ -11336,11 +11380,12 @@ r2part:
 	LEAQ         (DX)(SI*4), DX
 
 r2stored:
-	ADDQ CX, AX
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r2tile
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r2tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 r3:
@@ -11704,12 +11749,13 @@ r3part:
 	LEAQ         (DX)(SI*4), DX
 
 r3stored:
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r3tile
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r3tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 r4:
@@ -12034,13 +12080,14 @@ r4part:
 	LEAQ         (DX)(DI*4), DX
 
 r4stored:
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r4tile
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r4tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 r5:
@@ -12409,14 +12456,15 @@ r5part:
 	LEAQ         (DX)(DI*4), DX
 
 r5stored:
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r5tile
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r5tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 r6:
@@ -12829,57 +12877,63 @@ r6part:
 	LEAQ         (DX)(DI*4), DX
 
 r6stored:
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r6tile
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r6tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 // func gemm16HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gemm16HalfAVX512(SB), $1024-117
-	MOVQ  rows+0(FP), AX
-	MOVL  mask+112(FP), CX
-	KMOVW CX, K1
-	SHRL  $0x10, CX
-	KMOVW CX, K2
-	CMPQ  AX, $0x0000000e
-	JEQ   r14
-	CMPQ  AX, $0x0000000d
-	JEQ   r13
-	CMPQ  AX, $0x0000000c
-	JEQ   r12
-	CMPQ  AX, $0x0000000b
-	JEQ   r11
-	CMPQ  AX, $0x0000000a
-	JEQ   r10
-	CMPQ  AX, $0x00000009
-	JEQ   r9
-	CMPQ  AX, $0x00000008
-	JEQ   r8
-	CMPQ  AX, $0x00000007
-	JEQ   r7
-	CMPQ  AX, $0x00000006
-	JEQ   r6
-	CMPQ  AX, $0x00000005
-	JEQ   r5
-	CMPQ  AX, $0x00000004
-	JEQ   r4
-	CMPQ  AX, $0x00000003
-	JEQ   r3
-	CMPQ  AX, $0x00000002
-	JEQ   r2
-	MOVQ  a+16(FP), AX
-	MOVQ  lda+24(FP), CX
-	MOVQ  out+56(FP), DX
-	MOVQ  res+72(FP), BX
-	MOVQ  ahead+88(FP), SI
-	SHLQ  $0x02, CX
+TEXT ·gemm16HalfAVX512(SB), $1032-117
+	VSTMXCSR 1024(SP)
+	MOVL     1024(SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 1028(SP)
+	VLDMXCSR 1028(SP)
+	MOVQ     rows+0(FP), AX
+	MOVL     mask+112(FP), CX
+	KMOVW    CX, K1
+	SHRL     $0x10, CX
+	KMOVW    CX, K2
+	CMPQ     AX, $0x0000000e
+	JEQ      r14
+	CMPQ     AX, $0x0000000d
+	JEQ      r13
+	CMPQ     AX, $0x0000000c
+	JEQ      r12
+	CMPQ     AX, $0x0000000b
+	JEQ      r11
+	CMPQ     AX, $0x0000000a
+	JEQ      r10
+	CMPQ     AX, $0x00000009
+	JEQ      r9
+	CMPQ     AX, $0x00000008
+	JEQ      r8
+	CMPQ     AX, $0x00000007
+	JEQ      r7
+	CMPQ     AX, $0x00000006
+	JEQ      r6
+	CMPQ     AX, $0x00000005
+	JEQ      r5
+	CMPQ     AX, $0x00000004
+	JEQ      r4
+	CMPQ     AX, $0x00000003
+	JEQ      r3
+	CMPQ     AX, $0x00000002
+	JEQ      r2
+	MOVQ     a+16(FP), AX
+	MOVQ     lda+24(FP), CX
+	MOVQ     out+56(FP), DX
+	MOVQ     res+72(FP), BX
+	MOVQ     ahead+88(FP), SI
+	SHLQ     $0x02, CX
 
 r1tile:
 	VPXORD  Z1, Z1, Z1
@@ -13041,6 +13095,7 @@ r1clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r1tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r2:
@@ -13251,6 +13306,7 @@ r2clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r2tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r3:
@@ -13501,6 +13557,7 @@ r3clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r3tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r4:
@@ -13779,6 +13836,7 @@ r4clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r4tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r5:
@@ -14061,6 +14119,7 @@ r5clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r5tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r6:
@@ -14371,6 +14430,7 @@ r6clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r6tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r7:
@@ -14679,6 +14739,7 @@ r7clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r7tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r8:
@@ -14948,6 +15009,7 @@ r8clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r8tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r9:
@@ -15235,6 +15297,7 @@ r9clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r9tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r10:
@@ -15544,6 +15607,7 @@ r10clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r10tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r11:
@@ -15871,6 +15935,7 @@ r11clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r11tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r12:
@@ -16216,6 +16281,7 @@ r12clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r12tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r13:
@@ -16583,6 +16649,7 @@ r13clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r13tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 r14:
@@ -16968,48 +17035,54 @@ r14clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r14tile
 	VZEROUPPER
+	VLDMXCSR     1024(SP)
 	RET
 
 // func gemm32HalfAVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·gemm32HalfAVX512(SB), $1920-117
-	MOVQ  rows+0(FP), AX
-	MOVL  mask+112(FP), CX
-	KMOVW CX, K1
-	SHRL  $0x10, CX
-	KMOVW CX, K2
-	CMPQ  AX, $0x0000000e
-	JEQ   r14
-	CMPQ  AX, $0x0000000d
-	JEQ   r13
-	CMPQ  AX, $0x0000000c
-	JEQ   r12
-	CMPQ  AX, $0x0000000b
-	JEQ   r11
-	CMPQ  AX, $0x0000000a
-	JEQ   r10
-	CMPQ  AX, $0x00000009
-	JEQ   r9
-	CMPQ  AX, $0x00000008
-	JEQ   r8
-	CMPQ  AX, $0x00000007
-	JEQ   r7
-	CMPQ  AX, $0x00000006
-	JEQ   r6
-	CMPQ  AX, $0x00000005
-	JEQ   r5
-	CMPQ  AX, $0x00000004
-	JEQ   r4
-	CMPQ  AX, $0x00000003
-	JEQ   r3
-	CMPQ  AX, $0x00000002
-	JEQ   r2
-	MOVQ  a+16(FP), AX
-	MOVQ  lda+24(FP), CX
-	MOVQ  out+56(FP), DX
-	MOVQ  res+72(FP), BX
-	MOVQ  ahead+88(FP), SI
-	SHLQ  $0x02, CX
+TEXT ·gemm32HalfAVX512(SB), $1928-117
+	VSTMXCSR 1920(SP)
+	MOVL     1920(SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 1924(SP)
+	VLDMXCSR 1924(SP)
+	MOVQ     rows+0(FP), AX
+	MOVL     mask+112(FP), CX
+	KMOVW    CX, K1
+	SHRL     $0x10, CX
+	KMOVW    CX, K2
+	CMPQ     AX, $0x0000000e
+	JEQ      r14
+	CMPQ     AX, $0x0000000d
+	JEQ      r13
+	CMPQ     AX, $0x0000000c
+	JEQ      r12
+	CMPQ     AX, $0x0000000b
+	JEQ      r11
+	CMPQ     AX, $0x0000000a
+	JEQ      r10
+	CMPQ     AX, $0x00000009
+	JEQ      r9
+	CMPQ     AX, $0x00000008
+	JEQ      r8
+	CMPQ     AX, $0x00000007
+	JEQ      r7
+	CMPQ     AX, $0x00000006
+	JEQ      r6
+	CMPQ     AX, $0x00000005
+	JEQ      r5
+	CMPQ     AX, $0x00000004
+	JEQ      r4
+	CMPQ     AX, $0x00000003
+	JEQ      r3
+	CMPQ     AX, $0x00000002
+	JEQ      r2
+	MOVQ     a+16(FP), AX
+	MOVQ     lda+24(FP), CX
+	MOVQ     out+56(FP), DX
+	MOVQ     res+72(FP), BX
+	MOVQ     ahead+88(FP), SI
+	SHLQ     $0x02, CX
 
 r1tile:
 	VPXORD  Z2, Z2, Z2
@@ -17228,6 +17301,7 @@ r1clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r1tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r2:
@@ -17517,6 +17591,7 @@ r2clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r2tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r3:
@@ -17844,6 +17919,7 @@ r3clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r3tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r4:
@@ -18197,6 +18273,7 @@ r4clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r4tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r5:
@@ -18600,6 +18677,7 @@ r5clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r5tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r6:
@@ -19053,6 +19131,7 @@ r6clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r6tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r7:
@@ -19568,6 +19647,7 @@ r7clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r7tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r8:
@@ -20008,6 +20088,7 @@ r8clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r8tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r9:
@@ -20486,6 +20567,7 @@ r9clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r9tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r10:
@@ -21006,6 +21088,7 @@ r10clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r10tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r11:
@@ -21564,6 +21647,7 @@ r11clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r11tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r12:
@@ -22160,6 +22244,7 @@ r12clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r12tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r13:
@@ -22798,6 +22883,7 @@ r13clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r13tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 r14:
@@ -23474,28 +23560,34 @@ r14clamp:
 	SUBQ         $0x01, tiles+8(FP)
 	JNE          r14tile
 	VZEROUPPER
+	VLDMXCSR     1920(SP)
 	RET
 
 // func gemm16HalfAVX2(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, ahead *float32, aheadStep int, lo float32, hi float32, mask uint32, inTurn bool)
 // Requires: AVX, AVX2, CMOV, F16C, FMA3, MMX+
-TEXT ·gemm16HalfAVX2(SB), $512-117
-	MOVQ rows+0(FP), AX
-	CMPQ AX, $0x00000006
-	JEQ  r6
-	CMPQ AX, $0x00000005
-	JEQ  r5
-	CMPQ AX, $0x00000004
-	JEQ  r4
-	CMPQ AX, $0x00000003
-	JEQ  r3
-	CMPQ AX, $0x00000002
-	JEQ  r2
-	MOVQ a+16(FP), AX
-	MOVQ lda+24(FP), CX
-	MOVQ out+56(FP), DX
-	MOVQ res+72(FP), BX
-	MOVQ ahead+88(FP), SI
-	SHLQ $0x02, CX
+TEXT ·gemm16HalfAVX2(SB), $520-117
+	VSTMXCSR 512(SP)
+	MOVL     512(SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 516(SP)
+	VLDMXCSR 516(SP)
+	MOVQ     rows+0(FP), AX
+	CMPQ     AX, $0x00000006
+	JEQ      r6
+	CMPQ     AX, $0x00000005
+	JEQ      r5
+	CMPQ     AX, $0x00000004
+	JEQ      r4
+	CMPQ     AX, $0x00000003
+	JEQ      r3
+	CMPQ     AX, $0x00000002
+	JEQ      r2
+	MOVQ     a+16(FP), AX
+	MOVQ     lda+24(FP), CX
+	MOVQ     out+56(FP), DX
+	MOVQ     res+72(FP), BX
+	MOVQ     ahead+88(FP), SI
+	SHLQ     $0x02, CX
 
 r1tile:
 	VXORPS  Y2, Y2, Y2
@@ -23736,10 +23828,11 @@ r1part:
 	LEAQ         (DX)(SI*4), DX
 
 r1stored:
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r1tile
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r1tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 r2:
@@ -24057,11 +24150,12 @@ r2part:
 	LEAQ         (DX)(SI*4), DX
 
 r2stored:
-	ADDQ CX, AX
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r2tile
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r2tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 r3:
@@ -24423,12 +24517,13 @@ r3part:
 	LEAQ         (DX)(SI*4), DX
 
 r3stored:
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r3tile
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r3tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 r4:
@@ -24749,13 +24844,14 @@ r4part:
 	LEAQ         (DX)(DI*4), DX
 
 r4stored:
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r4tile
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r4tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 r5:
@@ -25120,14 +25216,15 @@ r5part:
 	LEAQ         (DX)(DI*4), DX
 
 r5stored:
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r5tile
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r5tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET
 
 r6:
@@ -25536,13 +25633,14 @@ r6part:
 	LEAQ         (DX)(DI*4), DX
 
 r6stored:
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	ADDQ CX, AX
-	SUBQ $0x01, tiles+8(FP)
-	JNE  r6tile
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	ADDQ     CX, AX
+	SUBQ     $0x01, tiles+8(FP)
+	JNE      r6tile
 	VZEROUPPER
+	VLDMXCSR 512(SP)
 	RET

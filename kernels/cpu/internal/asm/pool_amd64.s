@@ -6,7 +6,12 @@
 
 // func poolMaxAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int)
 // Requires: AVX, AVX512F
-TEXT ·poolMaxAVX512(SB), NOSPLIT, $0-72
+TEXT ·poolMaxAVX512(SB), NOSPLIT, $8-72
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         pixels+0(FP), AX
 	CMPQ         AX, $0x0000000e
 	JEQ          p14
@@ -64,18 +69,19 @@ p1tap:
 	JNE         p1tap
 
 p1reduced:
-	VMOVUPS Z0, (SI)
-	ADDQ    $0x00000040, SI
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x01, DI
-	JNE     p1tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p1row
+	VMOVUPS  Z0, (SI)
+	ADDQ     $0x00000040, SI
+	ADDQ     $0x00000040, BX
+	SUBQ     $0x01, DI
+	JNE      p1tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p1row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p2:
@@ -113,19 +119,20 @@ p2tap:
 	JNE         p2tap
 
 p2reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	ADDQ    $0x00000080, SI
-	ADDQ    $0x00000080, BX
-	SUBQ    $0x01, DI
-	JNE     p2tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p2row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	ADDQ     $0x00000080, SI
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x01, DI
+	JNE      p2tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p2row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p3:
@@ -167,20 +174,21 @@ p3tap:
 	JNE         p3tap
 
 p3reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	ADDQ    $0x000000c0, SI
-	ADDQ    $0x000000c0, BX
-	SUBQ    $0x01, DI
-	JNE     p3tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p3row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	ADDQ     $0x000000c0, SI
+	ADDQ     $0x000000c0, BX
+	SUBQ     $0x01, DI
+	JNE      p3tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p3row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p4:
@@ -226,21 +234,22 @@ p4tap:
 	JNE         p4tap
 
 p4reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	ADDQ    $0x00000100, SI
-	ADDQ    $0x00000100, BX
-	SUBQ    $0x01, DI
-	JNE     p4tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p4row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	ADDQ     $0x00000100, SI
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x01, DI
+	JNE      p4tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p4row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p5:
@@ -290,22 +299,23 @@ p5tap:
 	JNE         p5tap
 
 p5reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS Z4, 256(SI)
-	ADDQ    $0x00000140, SI
-	ADDQ    $0x00000140, BX
-	SUBQ    $0x01, DI
-	JNE     p5tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p5row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	VMOVUPS  Z4, 256(SI)
+	ADDQ     $0x00000140, SI
+	ADDQ     $0x00000140, BX
+	SUBQ     $0x01, DI
+	JNE      p5tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p5row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p6:
@@ -359,23 +369,24 @@ p6tap:
 	JNE         p6tap
 
 p6reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS Z5, 320(SI)
-	ADDQ    $0x00000180, SI
-	ADDQ    $0x00000180, BX
-	SUBQ    $0x01, DI
-	JNE     p6tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p6row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	VMOVUPS  Z4, 256(SI)
+	VMOVUPS  Z5, 320(SI)
+	ADDQ     $0x00000180, SI
+	ADDQ     $0x00000180, BX
+	SUBQ     $0x01, DI
+	JNE      p6tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p6row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p7:
@@ -433,24 +444,25 @@ p7tap:
 	JNE         p7tap
 
 p7reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS Z5, 320(SI)
-	VMOVUPS Z6, 384(SI)
-	ADDQ    $0x000001c0, SI
-	ADDQ    $0x000001c0, BX
-	SUBQ    $0x01, DI
-	JNE     p7tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p7row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	VMOVUPS  Z4, 256(SI)
+	VMOVUPS  Z5, 320(SI)
+	VMOVUPS  Z6, 384(SI)
+	ADDQ     $0x000001c0, SI
+	ADDQ     $0x000001c0, BX
+	SUBQ     $0x01, DI
+	JNE      p7tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p7row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p8:
@@ -512,25 +524,26 @@ p8tap:
 	JNE         p8tap
 
 p8reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS Z5, 320(SI)
-	VMOVUPS Z6, 384(SI)
-	VMOVUPS Z7, 448(SI)
-	ADDQ    $0x00000200, SI
-	ADDQ    $0x00000200, BX
-	SUBQ    $0x01, DI
-	JNE     p8tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p8row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	VMOVUPS  Z4, 256(SI)
+	VMOVUPS  Z5, 320(SI)
+	VMOVUPS  Z6, 384(SI)
+	VMOVUPS  Z7, 448(SI)
+	ADDQ     $0x00000200, SI
+	ADDQ     $0x00000200, BX
+	SUBQ     $0x01, DI
+	JNE      p8tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p8row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p9:
@@ -596,26 +609,27 @@ p9tap:
 	JNE         p9tap
 
 p9reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS Z5, 320(SI)
-	VMOVUPS Z6, 384(SI)
-	VMOVUPS Z7, 448(SI)
-	VMOVUPS Z8, 512(SI)
-	ADDQ    $0x00000240, SI
-	ADDQ    $0x00000240, BX
-	SUBQ    $0x01, DI
-	JNE     p9tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p9row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	VMOVUPS  Z4, 256(SI)
+	VMOVUPS  Z5, 320(SI)
+	VMOVUPS  Z6, 384(SI)
+	VMOVUPS  Z7, 448(SI)
+	VMOVUPS  Z8, 512(SI)
+	ADDQ     $0x00000240, SI
+	ADDQ     $0x00000240, BX
+	SUBQ     $0x01, DI
+	JNE      p9tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p9row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p10:
@@ -685,27 +699,28 @@ p10tap:
 	JNE         p10tap
 
 p10reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS Z5, 320(SI)
-	VMOVUPS Z6, 384(SI)
-	VMOVUPS Z7, 448(SI)
-	VMOVUPS Z8, 512(SI)
-	VMOVUPS Z9, 576(SI)
-	ADDQ    $0x00000280, SI
-	ADDQ    $0x00000280, BX
-	SUBQ    $0x01, DI
-	JNE     p10tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p10row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	VMOVUPS  Z4, 256(SI)
+	VMOVUPS  Z5, 320(SI)
+	VMOVUPS  Z6, 384(SI)
+	VMOVUPS  Z7, 448(SI)
+	VMOVUPS  Z8, 512(SI)
+	VMOVUPS  Z9, 576(SI)
+	ADDQ     $0x00000280, SI
+	ADDQ     $0x00000280, BX
+	SUBQ     $0x01, DI
+	JNE      p10tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p10row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p11:
@@ -779,28 +794,29 @@ p11tap:
 	JNE         p11tap
 
 p11reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS Z5, 320(SI)
-	VMOVUPS Z6, 384(SI)
-	VMOVUPS Z7, 448(SI)
-	VMOVUPS Z8, 512(SI)
-	VMOVUPS Z9, 576(SI)
-	VMOVUPS Z10, 640(SI)
-	ADDQ    $0x000002c0, SI
-	ADDQ    $0x000002c0, BX
-	SUBQ    $0x01, DI
-	JNE     p11tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p11row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	VMOVUPS  Z4, 256(SI)
+	VMOVUPS  Z5, 320(SI)
+	VMOVUPS  Z6, 384(SI)
+	VMOVUPS  Z7, 448(SI)
+	VMOVUPS  Z8, 512(SI)
+	VMOVUPS  Z9, 576(SI)
+	VMOVUPS  Z10, 640(SI)
+	ADDQ     $0x000002c0, SI
+	ADDQ     $0x000002c0, BX
+	SUBQ     $0x01, DI
+	JNE      p11tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p11row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p12:
@@ -878,29 +894,30 @@ p12tap:
 	JNE         p12tap
 
 p12reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS Z5, 320(SI)
-	VMOVUPS Z6, 384(SI)
-	VMOVUPS Z7, 448(SI)
-	VMOVUPS Z8, 512(SI)
-	VMOVUPS Z9, 576(SI)
-	VMOVUPS Z10, 640(SI)
-	VMOVUPS Z11, 704(SI)
-	ADDQ    $0x00000300, SI
-	ADDQ    $0x00000300, BX
-	SUBQ    $0x01, DI
-	JNE     p12tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p12row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	VMOVUPS  Z4, 256(SI)
+	VMOVUPS  Z5, 320(SI)
+	VMOVUPS  Z6, 384(SI)
+	VMOVUPS  Z7, 448(SI)
+	VMOVUPS  Z8, 512(SI)
+	VMOVUPS  Z9, 576(SI)
+	VMOVUPS  Z10, 640(SI)
+	VMOVUPS  Z11, 704(SI)
+	ADDQ     $0x00000300, SI
+	ADDQ     $0x00000300, BX
+	SUBQ     $0x01, DI
+	JNE      p12tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p12row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p13:
@@ -982,30 +999,31 @@ p13tap:
 	JNE         p13tap
 
 p13reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS Z5, 320(SI)
-	VMOVUPS Z6, 384(SI)
-	VMOVUPS Z7, 448(SI)
-	VMOVUPS Z8, 512(SI)
-	VMOVUPS Z9, 576(SI)
-	VMOVUPS Z10, 640(SI)
-	VMOVUPS Z11, 704(SI)
-	VMOVUPS Z12, 768(SI)
-	ADDQ    $0x00000340, SI
-	ADDQ    $0x00000340, BX
-	SUBQ    $0x01, DI
-	JNE     p13tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p13row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	VMOVUPS  Z4, 256(SI)
+	VMOVUPS  Z5, 320(SI)
+	VMOVUPS  Z6, 384(SI)
+	VMOVUPS  Z7, 448(SI)
+	VMOVUPS  Z8, 512(SI)
+	VMOVUPS  Z9, 576(SI)
+	VMOVUPS  Z10, 640(SI)
+	VMOVUPS  Z11, 704(SI)
+	VMOVUPS  Z12, 768(SI)
+	ADDQ     $0x00000340, SI
+	ADDQ     $0x00000340, BX
+	SUBQ     $0x01, DI
+	JNE      p13tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p13row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p14:
@@ -1091,67 +1109,73 @@ p14tap:
 	JNE         p14tap
 
 p14reduced:
-	VMOVUPS Z0, (SI)
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS Z2, 128(SI)
-	VMOVUPS Z3, 192(SI)
-	VMOVUPS Z4, 256(SI)
-	VMOVUPS Z5, 320(SI)
-	VMOVUPS Z6, 384(SI)
-	VMOVUPS Z7, 448(SI)
-	VMOVUPS Z8, 512(SI)
-	VMOVUPS Z9, 576(SI)
-	VMOVUPS Z10, 640(SI)
-	VMOVUPS Z11, 704(SI)
-	VMOVUPS Z12, 768(SI)
-	VMOVUPS Z13, 832(SI)
-	ADDQ    $0x00000380, SI
-	ADDQ    $0x00000380, BX
-	SUBQ    $0x01, DI
-	JNE     p14tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p14row
+	VMOVUPS  Z0, (SI)
+	VMOVUPS  Z1, 64(SI)
+	VMOVUPS  Z2, 128(SI)
+	VMOVUPS  Z3, 192(SI)
+	VMOVUPS  Z4, 256(SI)
+	VMOVUPS  Z5, 320(SI)
+	VMOVUPS  Z6, 384(SI)
+	VMOVUPS  Z7, 448(SI)
+	VMOVUPS  Z8, 512(SI)
+	VMOVUPS  Z9, 576(SI)
+	VMOVUPS  Z10, 640(SI)
+	VMOVUPS  Z11, 704(SI)
+	VMOVUPS  Z12, 768(SI)
+	VMOVUPS  Z13, 832(SI)
+	ADDQ     $0x00000380, SI
+	ADDQ     $0x00000380, BX
+	SUBQ     $0x01, DI
+	JNE      p14tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p14row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func poolAverageAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, factors *float32, factorRow int)
 // Requires: AVX, AVX512F
-TEXT ·poolAverageAVX512(SB), NOSPLIT, $0-88
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x0000000e
-	JEQ  p14
-	CMPQ AX, $0x0000000d
-	JEQ  p13
-	CMPQ AX, $0x0000000c
-	JEQ  p12
-	CMPQ AX, $0x0000000b
-	JEQ  p11
-	CMPQ AX, $0x0000000a
-	JEQ  p10
-	CMPQ AX, $0x00000009
-	JEQ  p9
-	CMPQ AX, $0x00000008
-	JEQ  p8
-	CMPQ AX, $0x00000007
-	JEQ  p7
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ rows+16(FP), AX
-	MOVQ in+24(FP), CX
-	MOVQ out+56(FP), DX
-	MOVQ factors+72(FP), BX
+TEXT ·poolAverageAVX512(SB), NOSPLIT, $8-88
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x0000000e
+	JEQ      p14
+	CMPQ     AX, $0x0000000d
+	JEQ      p13
+	CMPQ     AX, $0x0000000c
+	JEQ      p12
+	CMPQ     AX, $0x0000000b
+	JEQ      p11
+	CMPQ     AX, $0x0000000a
+	JEQ      p10
+	CMPQ     AX, $0x00000009
+	JEQ      p9
+	CMPQ     AX, $0x00000008
+	JEQ      p8
+	CMPQ     AX, $0x00000007
+	JEQ      p7
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     rows+16(FP), AX
+	MOVQ     in+24(FP), CX
+	MOVQ     out+56(FP), DX
+	MOVQ     factors+72(FP), BX
 
 p1row:
 	MOVQ CX, SI
@@ -1192,6 +1216,7 @@ p1reduced:
 	SUBQ        $0x01, AX
 	JNE         p1row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p2:
@@ -1243,6 +1268,7 @@ p2reduced:
 	SUBQ        $0x01, AX
 	JNE         p2row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p3:
@@ -1298,6 +1324,7 @@ p3reduced:
 	SUBQ        $0x01, AX
 	JNE         p3row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p4:
@@ -1357,6 +1384,7 @@ p4reduced:
 	SUBQ        $0x01, AX
 	JNE         p4row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p5:
@@ -1420,6 +1448,7 @@ p5reduced:
 	SUBQ        $0x01, AX
 	JNE         p5row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p6:
@@ -1487,6 +1516,7 @@ p6reduced:
 	SUBQ        $0x01, AX
 	JNE         p6row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p7:
@@ -1558,6 +1588,7 @@ p7reduced:
 	SUBQ        $0x01, AX
 	JNE         p7row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p8:
@@ -1633,6 +1664,7 @@ p8reduced:
 	SUBQ        $0x01, AX
 	JNE         p8row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p9:
@@ -1712,6 +1744,7 @@ p9reduced:
 	SUBQ        $0x01, AX
 	JNE         p9row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p10:
@@ -1795,6 +1828,7 @@ p10reduced:
 	SUBQ        $0x01, AX
 	JNE         p10row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p11:
@@ -1882,6 +1916,7 @@ p11reduced:
 	SUBQ        $0x01, AX
 	JNE         p11row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p12:
@@ -1973,6 +2008,7 @@ p12reduced:
 	SUBQ        $0x01, AX
 	JNE         p12row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p13:
@@ -2068,6 +2104,7 @@ p13reduced:
 	SUBQ        $0x01, AX
 	JNE         p13row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 p14:
@@ -2167,24 +2204,30 @@ p14reduced:
 	SUBQ        $0x01, AX
 	JNE         p14row
 	VZEROUPPER
+	VLDMXCSR    (SP)
 	RET
 
 // func poolSumAVX512(in *float32, n int, factor float32, out *float32)
 // Requires: AVX, AVX512F
-TEXT ·poolSumAVX512(SB), NOSPLIT, $0-32
-	MOVQ   in+0(FP), AX
-	MOVQ   n+8(FP), CX
-	MOVQ   out+24(FP), DX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	SUBQ   $0x08, CX
-	JLT    tail
+TEXT ·poolSumAVX512(SB), NOSPLIT, $8-32
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+0(FP), AX
+	MOVQ     n+8(FP), CX
+	MOVQ     out+24(FP), DX
+	VPXORD   Z0, Z0, Z0
+	VPXORD   Z1, Z1, Z1
+	VPXORD   Z2, Z2, Z2
+	VPXORD   Z3, Z3, Z3
+	VPXORD   Z4, Z4, Z4
+	VPXORD   Z5, Z5, Z5
+	VPXORD   Z6, Z6, Z6
+	VPXORD   Z7, Z7, Z7
+	SUBQ     $0x08, CX
+	JLT      tail
 
 several:
 	VADDPS (AX), Z0, Z0
@@ -2221,25 +2264,31 @@ sum:
 	VMULPS       Z8, Z0, Z0
 	VMOVUPS      Z0, (DX)
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func poolMaxAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int)
 // Requires: AVX
-TEXT ·poolMaxAVX2(SB), NOSPLIT, $0-72
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ rows+16(FP), AX
-	MOVQ in+24(FP), CX
-	MOVQ out+56(FP), DX
+TEXT ·poolMaxAVX2(SB), NOSPLIT, $8-72
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     rows+16(FP), AX
+	MOVQ     in+24(FP), CX
+	MOVQ     out+56(FP), DX
 
 p1row:
 	MOVQ CX, BX
@@ -2271,19 +2320,20 @@ p1tap:
 	JNE     p1tap
 
 p1reduced:
-	VMOVUPS Y0, (SI)
-	VMOVUPS Y1, 32(SI)
-	ADDQ    $0x00000040, SI
-	ADDQ    $0x00000040, BX
-	SUBQ    $0x01, DI
-	JNE     p1tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p1row
+	VMOVUPS  Y0, (SI)
+	VMOVUPS  Y1, 32(SI)
+	ADDQ     $0x00000040, SI
+	ADDQ     $0x00000040, BX
+	SUBQ     $0x01, DI
+	JNE      p1tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p1row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p2:
@@ -2331,21 +2381,22 @@ p2tap:
 	JNE     p2tap
 
 p2reduced:
-	VMOVUPS Y0, (SI)
-	VMOVUPS Y1, 32(SI)
-	VMOVUPS Y2, 64(SI)
-	VMOVUPS Y3, 96(SI)
-	ADDQ    $0x00000080, SI
-	ADDQ    $0x00000080, BX
-	SUBQ    $0x01, DI
-	JNE     p2tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p2row
+	VMOVUPS  Y0, (SI)
+	VMOVUPS  Y1, 32(SI)
+	VMOVUPS  Y2, 64(SI)
+	VMOVUPS  Y3, 96(SI)
+	ADDQ     $0x00000080, SI
+	ADDQ     $0x00000080, BX
+	SUBQ     $0x01, DI
+	JNE      p2tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p2row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p3:
@@ -2403,23 +2454,24 @@ p3tap:
 	JNE     p3tap
 
 p3reduced:
-	VMOVUPS Y0, (SI)
-	VMOVUPS Y1, 32(SI)
-	VMOVUPS Y2, 64(SI)
-	VMOVUPS Y3, 96(SI)
-	VMOVUPS Y4, 128(SI)
-	VMOVUPS Y5, 160(SI)
-	ADDQ    $0x000000c0, SI
-	ADDQ    $0x000000c0, BX
-	SUBQ    $0x01, DI
-	JNE     p3tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p3row
+	VMOVUPS  Y0, (SI)
+	VMOVUPS  Y1, 32(SI)
+	VMOVUPS  Y2, 64(SI)
+	VMOVUPS  Y3, 96(SI)
+	VMOVUPS  Y4, 128(SI)
+	VMOVUPS  Y5, 160(SI)
+	ADDQ     $0x000000c0, SI
+	ADDQ     $0x000000c0, BX
+	SUBQ     $0x01, DI
+	JNE      p3tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p3row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p4:
@@ -2487,25 +2539,26 @@ p4tap:
 	JNE     p4tap
 
 p4reduced:
-	VMOVUPS Y0, (SI)
-	VMOVUPS Y1, 32(SI)
-	VMOVUPS Y2, 64(SI)
-	VMOVUPS Y3, 96(SI)
-	VMOVUPS Y4, 128(SI)
-	VMOVUPS Y5, 160(SI)
-	VMOVUPS Y6, 192(SI)
-	VMOVUPS Y7, 224(SI)
-	ADDQ    $0x00000100, SI
-	ADDQ    $0x00000100, BX
-	SUBQ    $0x01, DI
-	JNE     p4tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p4row
+	VMOVUPS  Y0, (SI)
+	VMOVUPS  Y1, 32(SI)
+	VMOVUPS  Y2, 64(SI)
+	VMOVUPS  Y3, 96(SI)
+	VMOVUPS  Y4, 128(SI)
+	VMOVUPS  Y5, 160(SI)
+	VMOVUPS  Y6, 192(SI)
+	VMOVUPS  Y7, 224(SI)
+	ADDQ     $0x00000100, SI
+	ADDQ     $0x00000100, BX
+	SUBQ     $0x01, DI
+	JNE      p4tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p4row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p5:
@@ -2583,27 +2636,28 @@ p5tap:
 	JNE     p5tap
 
 p5reduced:
-	VMOVUPS Y0, (SI)
-	VMOVUPS Y1, 32(SI)
-	VMOVUPS Y2, 64(SI)
-	VMOVUPS Y3, 96(SI)
-	VMOVUPS Y4, 128(SI)
-	VMOVUPS Y5, 160(SI)
-	VMOVUPS Y6, 192(SI)
-	VMOVUPS Y7, 224(SI)
-	VMOVUPS Y8, 256(SI)
-	VMOVUPS Y9, 288(SI)
-	ADDQ    $0x00000140, SI
-	ADDQ    $0x00000140, BX
-	SUBQ    $0x01, DI
-	JNE     p5tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p5row
+	VMOVUPS  Y0, (SI)
+	VMOVUPS  Y1, 32(SI)
+	VMOVUPS  Y2, 64(SI)
+	VMOVUPS  Y3, 96(SI)
+	VMOVUPS  Y4, 128(SI)
+	VMOVUPS  Y5, 160(SI)
+	VMOVUPS  Y6, 192(SI)
+	VMOVUPS  Y7, 224(SI)
+	VMOVUPS  Y8, 256(SI)
+	VMOVUPS  Y9, 288(SI)
+	ADDQ     $0x00000140, SI
+	ADDQ     $0x00000140, BX
+	SUBQ     $0x01, DI
+	JNE      p5tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p5row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 p6:
@@ -2691,49 +2745,55 @@ p6tap:
 	JNE     p6tap
 
 p6reduced:
-	VMOVUPS Y0, (SI)
-	VMOVUPS Y1, 32(SI)
-	VMOVUPS Y2, 64(SI)
-	VMOVUPS Y3, 96(SI)
-	VMOVUPS Y4, 128(SI)
-	VMOVUPS Y5, 160(SI)
-	VMOVUPS Y6, 192(SI)
-	VMOVUPS Y7, 224(SI)
-	VMOVUPS Y8, 256(SI)
-	VMOVUPS Y9, 288(SI)
-	VMOVUPS Y10, 320(SI)
-	VMOVUPS Y11, 352(SI)
-	ADDQ    $0x00000180, SI
-	ADDQ    $0x00000180, BX
-	SUBQ    $0x01, DI
-	JNE     p6tile
-	MOVQ    inRow+32(FP), BX
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    outRow+64(FP), BX
-	LEAQ    (DX)(BX*4), DX
-	SUBQ    $0x01, AX
-	JNE     p6row
+	VMOVUPS  Y0, (SI)
+	VMOVUPS  Y1, 32(SI)
+	VMOVUPS  Y2, 64(SI)
+	VMOVUPS  Y3, 96(SI)
+	VMOVUPS  Y4, 128(SI)
+	VMOVUPS  Y5, 160(SI)
+	VMOVUPS  Y6, 192(SI)
+	VMOVUPS  Y7, 224(SI)
+	VMOVUPS  Y8, 256(SI)
+	VMOVUPS  Y9, 288(SI)
+	VMOVUPS  Y10, 320(SI)
+	VMOVUPS  Y11, 352(SI)
+	ADDQ     $0x00000180, SI
+	ADDQ     $0x00000180, BX
+	SUBQ     $0x01, DI
+	JNE      p6tile
+	MOVQ     inRow+32(FP), BX
+	LEAQ     (CX)(BX*4), CX
+	MOVQ     outRow+64(FP), BX
+	LEAQ     (DX)(BX*4), DX
+	SUBQ     $0x01, AX
+	JNE      p6row
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func poolAverageAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, factors *float32, factorRow int)
 // Requires: AVX
-TEXT ·poolAverageAVX2(SB), NOSPLIT, $0-88
-	MOVQ pixels+0(FP), AX
-	CMPQ AX, $0x00000006
-	JEQ  p6
-	CMPQ AX, $0x00000005
-	JEQ  p5
-	CMPQ AX, $0x00000004
-	JEQ  p4
-	CMPQ AX, $0x00000003
-	JEQ  p3
-	CMPQ AX, $0x00000002
-	JEQ  p2
-	MOVQ rows+16(FP), AX
-	MOVQ in+24(FP), CX
-	MOVQ out+56(FP), DX
-	MOVQ factors+72(FP), BX
+TEXT ·poolAverageAVX2(SB), NOSPLIT, $8-88
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     pixels+0(FP), AX
+	CMPQ     AX, $0x00000006
+	JEQ      p6
+	CMPQ     AX, $0x00000005
+	JEQ      p5
+	CMPQ     AX, $0x00000004
+	JEQ      p4
+	CMPQ     AX, $0x00000003
+	JEQ      p3
+	CMPQ     AX, $0x00000002
+	JEQ      p2
+	MOVQ     rows+16(FP), AX
+	MOVQ     in+24(FP), CX
+	MOVQ     out+56(FP), DX
+	MOVQ     factors+72(FP), BX
 
 p1row:
 	MOVQ CX, SI
@@ -2779,6 +2839,7 @@ p1reduced:
 	SUBQ         $0x01, AX
 	JNE          p1row
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p2:
@@ -2840,6 +2901,7 @@ p2reduced:
 	SUBQ         $0x01, AX
 	JNE          p2row
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p3:
@@ -2910,6 +2972,7 @@ p3reduced:
 	SUBQ         $0x01, AX
 	JNE          p3row
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p4:
@@ -2989,6 +3052,7 @@ p4reduced:
 	SUBQ         $0x01, AX
 	JNE          p4row
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p5:
@@ -3077,6 +3141,7 @@ p5reduced:
 	SUBQ         $0x01, AX
 	JNE          p5row
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 p6:
@@ -3174,24 +3239,30 @@ p6reduced:
 	SUBQ         $0x01, AX
 	JNE          p6row
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func poolSumAVX2(in *float32, n int, factor float32, out *float32)
 // Requires: AVX
-TEXT ·poolSumAVX2(SB), NOSPLIT, $0-32
-	MOVQ   in+0(FP), AX
-	MOVQ   n+8(FP), CX
-	MOVQ   out+24(FP), DX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	SUBQ   $0x04, CX
-	JLT    tail
+TEXT ·poolSumAVX2(SB), NOSPLIT, $8-32
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     in+0(FP), AX
+	MOVQ     n+8(FP), CX
+	MOVQ     out+24(FP), DX
+	VXORPS   Y0, Y0, Y0
+	VXORPS   Y1, Y1, Y1
+	VXORPS   Y2, Y2, Y2
+	VXORPS   Y3, Y3, Y3
+	VXORPS   Y4, Y4, Y4
+	VXORPS   Y5, Y5, Y5
+	VXORPS   Y6, Y6, Y6
+	VXORPS   Y7, Y7, Y7
+	SUBQ     $0x04, CX
+	JLT      tail
 
 several:
 	VADDPS (AX), Y0, Y0
@@ -3230,4 +3301,5 @@ sum:
 	VMULPS       Y8, Y1, Y1
 	VMOVUPS      Y1, 32(DX)
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET

@@ -559,7 +559,12 @@ done:
 
 // func vecExpAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·vecExpAVX512(SB), NOSPLIT, $0-32
+TEXT ·vecExpAVX512(SB), NOSPLIT, $8-32
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -625,6 +630,7 @@ tail:
 
 done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecLogAVX512(dst *float32, src *float32, n int, a float32, b float32)
@@ -915,7 +921,12 @@ done:
 
 // func vecSigmoidAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·vecSigmoidAVX512(SB), NOSPLIT, $0-32
+TEXT ·vecSigmoidAVX512(SB), NOSPLIT, $8-32
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -987,11 +998,17 @@ tail:
 
 done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecSiLUAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·vecSiLUAVX512(SB), NOSPLIT, $0-32
+TEXT ·vecSiLUAVX512(SB), NOSPLIT, $8-32
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1065,11 +1082,17 @@ tail:
 
 done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecGELUAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·vecGELUAVX512(SB), NOSPLIT, $0-32
+TEXT ·vecGELUAVX512(SB), NOSPLIT, $8-32
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1145,11 +1168,17 @@ tail:
 
 done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecGELUTanhAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·vecGELUTanhAVX512(SB), NOSPLIT, $0-32
+TEXT ·vecGELUTanhAVX512(SB), NOSPLIT, $8-32
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1225,6 +1254,7 @@ tail:
 
 done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecHardSigmoidAVX512(dst *float32, src *float32, n int, a float32, b float32)
@@ -2551,7 +2581,12 @@ done:
 
 // func vecExpSumAVX512(lanes *float32, dst *float32, src *float32, n int, less float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·vecExpSumAVX512(SB), NOSPLIT, $0-36
+TEXT ·vecExpSumAVX512(SB), NOSPLIT, $8-36
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         src+16(FP), AX
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+8(FP), DX
@@ -2620,9 +2655,10 @@ tail:
 	VADDPS            Z3, Z1, K1, Z1
 
 done:
-	MOVQ    lanes+0(FP), AX
-	VMOVUPS Z1, (AX)
+	MOVQ     lanes+0(FP), AX
+	VMOVUPS  Z1, (AX)
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecBinsAVX512(dst *uint32, src *float32, n int, low float32, perUnit float32, last int32, clearMask uint32)
@@ -3025,7 +3061,12 @@ done:
 
 // func vecExpAVX2(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecExpAVX2(SB), NOSPLIT, $0-32
+TEXT ·vecExpAVX2(SB), NOSPLIT, $8-32
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -3198,6 +3239,7 @@ tail:
 
 done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecLogAVX2(dst *float32, src *float32, n int, a float32, b float32)
@@ -4001,7 +4043,12 @@ done:
 
 // func vecSigmoidAVX2(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecSigmoidAVX2(SB), NOSPLIT, $0-32
+TEXT ·vecSigmoidAVX2(SB), NOSPLIT, $8-32
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -4186,11 +4233,17 @@ tail:
 
 done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecSiLUAVX2(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecSiLUAVX2(SB), NOSPLIT, $0-32
+TEXT ·vecSiLUAVX2(SB), NOSPLIT, $8-32
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -4379,11 +4432,17 @@ tail:
 
 done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecGELUAVX2(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecGELUAVX2(SB), NOSPLIT, $0-32
+TEXT ·vecGELUAVX2(SB), NOSPLIT, $8-32
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -4744,11 +4803,17 @@ tail:
 
 done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecGELUTanhAVX2(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecGELUTanhAVX2(SB), NOSPLIT, $0-32
+TEXT ·vecGELUTanhAVX2(SB), NOSPLIT, $8-32
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -5001,6 +5066,7 @@ tail:
 
 done:
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecHardSigmoidAVX2(dst *float32, src *float32, n int, a float32, b float32)
@@ -6806,7 +6872,12 @@ done:
 
 // func vecExpSumAVX2(lanes *float32, dst *float32, src *float32, n int, less float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecExpSumAVX2(SB), NOSPLIT, $0-36
+TEXT ·vecExpSumAVX2(SB), NOSPLIT, $8-36
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         src+16(FP), AX
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+8(FP), DX
@@ -6989,10 +7060,11 @@ tail:
 	VADDPS       Y5, Y2, Y2
 
 done:
-	MOVQ    lanes+0(FP), AX
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y2, 32(AX)
+	MOVQ     lanes+0(FP), AX
+	VMOVUPS  Y1, (AX)
+	VMOVUPS  Y2, 32(AX)
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func vecBinsAVX2(dst *uint32, src *float32, n int, low float32, perUnit float32, last int32, clearMask uint32)

@@ -42,17 +42,22 @@ GLOBL weightsLow<>(SB), RODATA|NOPTR, $64
 
 // func unpack8AVX512(octets int, group int, b *byte, step int, base float32, scale *float32, zero *float32, groupStep int, out *float32, outStep int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·unpack8AVX512(SB), NOSPLIT, $0-80
-	MOVQ   octets+0(FP), AX
-	MOVQ   group+8(FP), CX
-	MOVQ   b+16(FP), DX
-	MOVQ   step+24(FP), BX
-	MOVQ   scale+40(FP), SI
-	MOVQ   zero+48(FP), DI
-	MOVQ   groupStep+56(FP), R8
-	MOVQ   out+64(FP), R9
-	MOVQ   outStep+72(FP), R10
-	VPXORD Z1, Z1, Z1
+TEXT ·unpack8AVX512(SB), NOSPLIT, $8-80
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     octets+0(FP), AX
+	MOVQ     group+8(FP), CX
+	MOVQ     b+16(FP), DX
+	MOVQ     step+24(FP), BX
+	MOVQ     scale+40(FP), SI
+	MOVQ     zero+48(FP), DI
+	MOVQ     groupStep+56(FP), R8
+	MOVQ     out+64(FP), R9
+	MOVQ     outStep+72(FP), R10
+	VPXORD   Z1, Z1, Z1
 
 group:
 	MOVQ    CX, R11
@@ -128,22 +133,28 @@ octet:
 	TESTQ     AX, AX
 	JNE       group
 	VZEROUPPER
+	VLDMXCSR  (SP)
 	RET
 
 // func unpack8AVX2(octets int, group int, b *byte, step int, base float32, scale *float32, zero *float32, groupStep int, out *float32, outStep int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·unpack8AVX2(SB), NOSPLIT, $0-80
-	MOVQ   octets+0(FP), AX
-	MOVQ   group+8(FP), CX
-	MOVQ   b+16(FP), DX
-	MOVQ   step+24(FP), BX
-	MOVQ   scale+40(FP), SI
-	MOVQ   zero+48(FP), DI
-	MOVQ   groupStep+56(FP), R8
-	MOVQ   out+64(FP), R9
-	MOVQ   outStep+72(FP), R10
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
+TEXT ·unpack8AVX2(SB), NOSPLIT, $8-80
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     octets+0(FP), AX
+	MOVQ     group+8(FP), CX
+	MOVQ     b+16(FP), DX
+	MOVQ     step+24(FP), BX
+	MOVQ     scale+40(FP), SI
+	MOVQ     zero+48(FP), DI
+	MOVQ     groupStep+56(FP), R8
+	MOVQ     out+64(FP), R9
+	MOVQ     outStep+72(FP), R10
+	VXORPS   Y2, Y2, Y2
+	VXORPS   Y3, Y3, Y3
 
 group:
 	MOVQ    CX, R11
@@ -261,43 +272,49 @@ octet:
 	TESTQ     AX, AX
 	JNE       group
 	VZEROUPPER
+	VLDMXCSR  (SP)
 	RET
 
 // func weights8x16AVX512(rows int, a *float32, lda int, octets int, group int, b *byte, base float32, scale *float32, zero *float32, bias *float32, out *float32, ldout int, mask uint32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·weights8x16AVX512(SB), NOSPLIT, $0-100
-	MOVQ    rows+0(FP), AX
-	MOVQ    zero+64(FP), CX
-	MOVL    mask+96(FP), DX
-	KMOVW   DX, K1
-	SHRL    $0x10, DX
-	KMOVW   DX, K2
-	TESTQ   CX, CX
-	JNE     zeros
-	CMPQ    AX, $0x02
-	JEQ     r2false
-	CMPQ    AX, $0x03
-	JEQ     r3false
-	CMPQ    AX, $0x04
-	JEQ     r4false
-	CMPQ    AX, $0x05
-	JEQ     r5false
-	CMPQ    AX, $0x06
-	JEQ     r6false
-	MOVQ    lda+16(FP), AX
-	MOVQ    bias+72(FP), CX
-	MOVQ    out+80(FP), DX
-	MOVQ    ldout+88(FP), BX
-	SHLQ    $0x02, AX
-	MOVQ    a+8(FP), SI
-	LEAQ    (SI)(AX*2), DI
-	ADDQ    AX, DI
-	MOVQ    octets+24(FP), AX
-	MOVQ    group+32(FP), R8
-	MOVQ    b+40(FP), R9
-	MOVQ    scale+56(FP), R10
-	MOVQ    zero+64(FP), R11
-	VMOVUPS (CX), Z0
+TEXT ·weights8x16AVX512(SB), NOSPLIT, $8-100
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     rows+0(FP), AX
+	MOVQ     zero+64(FP), CX
+	MOVL     mask+96(FP), DX
+	KMOVW    DX, K1
+	SHRL     $0x10, DX
+	KMOVW    DX, K2
+	TESTQ    CX, CX
+	JNE      zeros
+	CMPQ     AX, $0x02
+	JEQ      r2false
+	CMPQ     AX, $0x03
+	JEQ      r3false
+	CMPQ     AX, $0x04
+	JEQ      r4false
+	CMPQ     AX, $0x05
+	JEQ      r5false
+	CMPQ     AX, $0x06
+	JEQ      r6false
+	MOVQ     lda+16(FP), AX
+	MOVQ     bias+72(FP), CX
+	MOVQ     out+80(FP), DX
+	MOVQ     ldout+88(FP), BX
+	SHLQ     $0x02, AX
+	MOVQ     a+8(FP), SI
+	LEAQ     (SI)(AX*2), DI
+	ADDQ     AX, DI
+	MOVQ     octets+24(FP), AX
+	MOVQ     group+32(FP), R8
+	MOVQ     b+40(FP), R9
+	MOVQ     scale+56(FP), R10
+	MOVQ     zero+64(FP), R11
+	VMOVUPS  (CX), Z0
 
 r1falsegroup:
 	MOVQ    R8, CX
@@ -352,6 +369,7 @@ r1falseoctet:
 	VMOVUPS          Z0, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r2false:
@@ -434,6 +452,7 @@ r2falseoctet:
 	VMOVUPS          Z1, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r3false:
@@ -525,6 +544,7 @@ r3falseoctet:
 	VMOVUPS          Z2, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r4false:
@@ -629,6 +649,7 @@ r4falseoctet:
 	VMOVUPS          Z3, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r5false:
@@ -746,6 +767,7 @@ r5falseoctet:
 	VMOVUPS          Z4, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r6false:
@@ -876,6 +898,7 @@ r6falseoctet:
 	VMOVUPS          Z5, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 zeros:
@@ -966,6 +989,7 @@ r1trueoctet:
 	VMOVUPS          Z0, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r2true:
@@ -1057,6 +1081,7 @@ r2trueoctet:
 	VMOVUPS          Z1, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r3true:
@@ -1157,6 +1182,7 @@ r3trueoctet:
 	VMOVUPS          Z2, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r4true:
@@ -1270,6 +1296,7 @@ r4trueoctet:
 	VMOVUPS          Z3, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r5true:
@@ -1396,6 +1423,7 @@ r5trueoctet:
 	VMOVUPS          Z4, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r6true:
@@ -1535,44 +1563,50 @@ r6trueoctet:
 	VMOVUPS          Z5, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 // func weights8x32AVX512(rows int, a *float32, lda int, octets int, group int, b *byte, base float32, scale *float32, zero *float32, bias *float32, out *float32, ldout int, mask uint32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·weights8x32AVX512(SB), NOSPLIT, $0-100
-	MOVQ    rows+0(FP), AX
-	MOVQ    zero+64(FP), CX
-	MOVL    mask+96(FP), DX
-	KMOVW   DX, K1
-	SHRL    $0x10, DX
-	KMOVW   DX, K2
-	TESTQ   CX, CX
-	JNE     zeros
-	CMPQ    AX, $0x02
-	JEQ     r2false
-	CMPQ    AX, $0x03
-	JEQ     r3false
-	CMPQ    AX, $0x04
-	JEQ     r4false
-	CMPQ    AX, $0x05
-	JEQ     r5false
-	CMPQ    AX, $0x06
-	JEQ     r6false
-	MOVQ    lda+16(FP), AX
-	MOVQ    bias+72(FP), CX
-	MOVQ    out+80(FP), DX
-	MOVQ    ldout+88(FP), BX
-	SHLQ    $0x02, AX
-	MOVQ    a+8(FP), SI
-	LEAQ    (SI)(AX*2), DI
-	ADDQ    AX, DI
-	MOVQ    octets+24(FP), AX
-	MOVQ    group+32(FP), R8
-	MOVQ    b+40(FP), R9
-	MOVQ    scale+56(FP), R10
-	MOVQ    zero+64(FP), R11
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
+TEXT ·weights8x32AVX512(SB), NOSPLIT, $8-100
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ORL      $0x00008040, AX
+	MOVL     AX, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     rows+0(FP), AX
+	MOVQ     zero+64(FP), CX
+	MOVL     mask+96(FP), DX
+	KMOVW    DX, K1
+	SHRL     $0x10, DX
+	KMOVW    DX, K2
+	TESTQ    CX, CX
+	JNE      zeros
+	CMPQ     AX, $0x02
+	JEQ      r2false
+	CMPQ     AX, $0x03
+	JEQ      r3false
+	CMPQ     AX, $0x04
+	JEQ      r4false
+	CMPQ     AX, $0x05
+	JEQ      r5false
+	CMPQ     AX, $0x06
+	JEQ      r6false
+	MOVQ     lda+16(FP), AX
+	MOVQ     bias+72(FP), CX
+	MOVQ     out+80(FP), DX
+	MOVQ     ldout+88(FP), BX
+	SHLQ     $0x02, AX
+	MOVQ     a+8(FP), SI
+	LEAQ     (SI)(AX*2), DI
+	ADDQ     AX, DI
+	MOVQ     octets+24(FP), AX
+	MOVQ     group+32(FP), R8
+	MOVQ     b+40(FP), R9
+	MOVQ     scale+56(FP), R10
+	MOVQ     zero+64(FP), R11
+	VMOVUPS  (CX), Z0
+	VMOVUPS  64(CX), Z1
 
 r1falsegroup:
 	MOVQ    R8, CX
@@ -1662,6 +1696,7 @@ r1falseoctet:
 	VMOVUPS      Z1, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r2false:
@@ -1798,6 +1833,7 @@ r2falseoctet:
 	VMOVUPS      Z3, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r3false:
@@ -1967,6 +2003,7 @@ r3falseoctet:
 	VMOVUPS      Z5, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r4false:
@@ -2169,6 +2206,7 @@ r4falseoctet:
 	VMOVUPS      Z7, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r5false:
@@ -2404,6 +2442,7 @@ r5falseoctet:
 	VMOVUPS      Z9, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r6false:
@@ -2672,6 +2711,7 @@ r6falseoctet:
 	VMOVUPS      Z11, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 zeros:
@@ -2807,6 +2847,7 @@ r1trueoctet:
 	VMOVUPS      Z1, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r2true:
@@ -2961,6 +3002,7 @@ r2trueoctet:
 	VMOVUPS      Z3, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r3true:
@@ -3148,6 +3190,7 @@ r3trueoctet:
 	VMOVUPS      Z5, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r4true:
@@ -3368,6 +3411,7 @@ r4trueoctet:
 	VMOVUPS      Z7, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r5true:
@@ -3621,6 +3665,7 @@ r5trueoctet:
 	VMOVUPS      Z9, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r6true:
@@ -3907,11 +3952,17 @@ r6trueoctet:
 	VMOVUPS      Z11, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 // func unpack4AVX512(octets int, group int, b *byte, step int, base float32, scale *float32, zero *float32, groupStep int, out *float32, outStep int)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·unpack4AVX512(SB), NOSPLIT, $0-80
+TEXT ·unpack4AVX512(SB), NOSPLIT, $8-80
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         octets+0(FP), AX
 	MOVQ         group+8(FP), CX
 	MOVQ         b+16(FP), DX
@@ -3938,65 +3989,71 @@ group:
 	ADDQ    R8, DI
 
 octet:
-	VMOVUPS (DX), Z2
-	ADDQ    BX, DX
-	VPERMPS Z4, Z2, Z3
-	VSUBPS  Z1, Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, (R9)
-	ADDQ    R10, R9
-	VPSRLD  $0x04, Z2, Z3
-	VPERMPS Z4, Z3, Z3
-	VSUBPS  Z1, Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, (R9)
-	ADDQ    R10, R9
-	VPSRLD  $0x08, Z2, Z3
-	VPERMPS Z4, Z3, Z3
-	VSUBPS  Z1, Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, (R9)
-	ADDQ    R10, R9
-	VPSRLD  $0x0c, Z2, Z3
-	VPERMPS Z4, Z3, Z3
-	VSUBPS  Z1, Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, (R9)
-	ADDQ    R10, R9
-	VPSRLD  $0x10, Z2, Z3
-	VPERMPS Z4, Z3, Z3
-	VSUBPS  Z1, Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, (R9)
-	ADDQ    R10, R9
-	VPSRLD  $0x14, Z2, Z3
-	VPERMPS Z4, Z3, Z3
-	VSUBPS  Z1, Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, (R9)
-	ADDQ    R10, R9
-	VPSRLD  $0x18, Z2, Z3
-	VPERMPS Z4, Z3, Z3
-	VSUBPS  Z1, Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, (R9)
-	ADDQ    R10, R9
-	VPSRLD  $0x1c, Z2, Z3
-	VPERMPS Z4, Z3, Z3
-	VSUBPS  Z1, Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, (R9)
-	ADDQ    R10, R9
-	SUBQ    $0x01, R11
-	JNE     octet
-	TESTQ   AX, AX
-	JNE     group
+	VMOVUPS  (DX), Z2
+	ADDQ     BX, DX
+	VPERMPS  Z4, Z2, Z3
+	VSUBPS   Z1, Z3, Z3
+	VMULPS   Z0, Z3, Z3
+	VMOVUPS  Z3, (R9)
+	ADDQ     R10, R9
+	VPSRLD   $0x04, Z2, Z3
+	VPERMPS  Z4, Z3, Z3
+	VSUBPS   Z1, Z3, Z3
+	VMULPS   Z0, Z3, Z3
+	VMOVUPS  Z3, (R9)
+	ADDQ     R10, R9
+	VPSRLD   $0x08, Z2, Z3
+	VPERMPS  Z4, Z3, Z3
+	VSUBPS   Z1, Z3, Z3
+	VMULPS   Z0, Z3, Z3
+	VMOVUPS  Z3, (R9)
+	ADDQ     R10, R9
+	VPSRLD   $0x0c, Z2, Z3
+	VPERMPS  Z4, Z3, Z3
+	VSUBPS   Z1, Z3, Z3
+	VMULPS   Z0, Z3, Z3
+	VMOVUPS  Z3, (R9)
+	ADDQ     R10, R9
+	VPSRLD   $0x10, Z2, Z3
+	VPERMPS  Z4, Z3, Z3
+	VSUBPS   Z1, Z3, Z3
+	VMULPS   Z0, Z3, Z3
+	VMOVUPS  Z3, (R9)
+	ADDQ     R10, R9
+	VPSRLD   $0x14, Z2, Z3
+	VPERMPS  Z4, Z3, Z3
+	VSUBPS   Z1, Z3, Z3
+	VMULPS   Z0, Z3, Z3
+	VMOVUPS  Z3, (R9)
+	ADDQ     R10, R9
+	VPSRLD   $0x18, Z2, Z3
+	VPERMPS  Z4, Z3, Z3
+	VSUBPS   Z1, Z3, Z3
+	VMULPS   Z0, Z3, Z3
+	VMOVUPS  Z3, (R9)
+	ADDQ     R10, R9
+	VPSRLD   $0x1c, Z2, Z3
+	VPERMPS  Z4, Z3, Z3
+	VSUBPS   Z1, Z3, Z3
+	VMULPS   Z0, Z3, Z3
+	VMOVUPS  Z3, (R9)
+	ADDQ     R10, R9
+	SUBQ     $0x01, R11
+	JNE      octet
+	TESTQ    AX, AX
+	JNE      group
 	VZEROUPPER
+	VLDMXCSR (SP)
 	RET
 
 // func unpack4AVX2(octets int, group int, b *byte, step int, base float32, scale *float32, zero *float32, groupStep int, out *float32, outStep int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·unpack4AVX2(SB), NOSPLIT, $0-80
+TEXT ·unpack4AVX2(SB), NOSPLIT, $8-80
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         octets+0(FP), AX
 	MOVQ         group+8(FP), CX
 	MOVQ         b+16(FP), DX
@@ -4151,11 +4208,17 @@ octet:
 	TESTQ     AX, AX
 	JNE       group
 	VZEROUPPER
+	VLDMXCSR  (SP)
 	RET
 
 // func weights4x16AVX512(rows int, a *float32, lda int, octets int, group int, b *byte, base float32, scale *float32, zero *float32, bias *float32, out *float32, ldout int, mask uint32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·weights4x16AVX512(SB), NOSPLIT, $0-100
+TEXT ·weights4x16AVX512(SB), NOSPLIT, $8-100
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         rows+0(FP), AX
 	MOVQ         zero+64(FP), CX
 	MOVL         mask+96(FP), DX
@@ -4243,6 +4306,7 @@ r1falseoctet:
 	VMOVUPS          Z0, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r2false:
@@ -4326,6 +4390,7 @@ r2falseoctet:
 	VMOVUPS          Z1, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r3false:
@@ -4418,6 +4483,7 @@ r3falseoctet:
 	VMOVUPS          Z2, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r4false:
@@ -4523,6 +4589,7 @@ r4falseoctet:
 	VMOVUPS          Z3, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r5false:
@@ -4641,6 +4708,7 @@ r5falseoctet:
 	VMOVUPS          Z4, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r6false:
@@ -4772,6 +4840,7 @@ r6falseoctet:
 	VMOVUPS          Z5, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 zeros:
@@ -4863,6 +4932,7 @@ r1trueoctet:
 	VMOVUPS          Z0, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r2true:
@@ -4955,6 +5025,7 @@ r2trueoctet:
 	VMOVUPS          Z1, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r3true:
@@ -5056,6 +5127,7 @@ r3trueoctet:
 	VMOVUPS          Z2, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r4true:
@@ -5170,6 +5242,7 @@ r4trueoctet:
 	VMOVUPS          Z3, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r5true:
@@ -5297,6 +5370,7 @@ r5trueoctet:
 	VMOVUPS          Z4, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 r6true:
@@ -5437,11 +5511,17 @@ r6trueoctet:
 	VMOVUPS          Z5, K1, (DX)
 	LEAQ             (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR         (SP)
 	RET
 
 // func weights4x32AVX512(rows int, a *float32, lda int, octets int, group int, b *byte, base float32, scale *float32, zero *float32, bias *float32, out *float32, ldout int, mask uint32)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·weights4x32AVX512(SB), NOSPLIT, $0-100
+TEXT ·weights4x32AVX512(SB), NOSPLIT, $8-100
+	VSTMXCSR     (SP)
+	MOVL         (SP), AX
+	ORL          $0x00008040, AX
+	MOVL         AX, 4(SP)
+	VLDMXCSR     4(SP)
 	MOVQ         rows+0(FP), AX
 	MOVQ         zero+64(FP), CX
 	MOVL         mask+96(FP), DX
@@ -5564,6 +5644,7 @@ r1falseoctet:
 	VMOVUPS      Z1, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r2false:
@@ -5700,6 +5781,7 @@ r2falseoctet:
 	VMOVUPS      Z3, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r3false:
@@ -5869,6 +5951,7 @@ r3falseoctet:
 	VMOVUPS      Z5, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r4false:
@@ -6071,6 +6154,7 @@ r4falseoctet:
 	VMOVUPS      Z7, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r5false:
@@ -6306,6 +6390,7 @@ r5falseoctet:
 	VMOVUPS      Z9, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r6false:
@@ -6574,6 +6659,7 @@ r6falseoctet:
 	VMOVUPS      Z11, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 zeros:
@@ -6709,6 +6795,7 @@ r1trueoctet:
 	VMOVUPS      Z1, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r2true:
@@ -6863,6 +6950,7 @@ r2trueoctet:
 	VMOVUPS      Z3, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r3true:
@@ -7050,6 +7138,7 @@ r3trueoctet:
 	VMOVUPS      Z5, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r4true:
@@ -7270,6 +7359,7 @@ r4trueoctet:
 	VMOVUPS      Z7, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r5true:
@@ -7523,6 +7613,7 @@ r5trueoctet:
 	VMOVUPS      Z9, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET
 
 r6true:
@@ -7809,4 +7900,5 @@ r6trueoctet:
 	VMOVUPS      Z11, K2, 64(DX)
 	LEAQ         (DX)(BX*4), DX
 	VZEROUPPER
+	VLDMXCSR     (SP)
 	RET

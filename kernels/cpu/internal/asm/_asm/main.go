@@ -25,27 +25,29 @@ import (
 type family struct {
 	name string
 	emit func(*build.Context)
+
+	flushes func(function string) bool // functions to which subnormal numbers are zeros; nil: none
 }
 
 var families = []family{
-	{"attend", attend},
-	{"conv", conv},
-	{"cpuid", cpuid},
-	{"depthwise", depthwise},
-	{"gemm", gemm},
-	{"half", half},
-	{"layout", layout},
-	{"peak", peak},
-	{"pool", pool},
-	{"qcolumn", qcolumn},
-	{"qconv", qconv},
-	{"qdepthwise", qdepthwise},
-	{"qpool", qpool},
-	{"qtile", qtile},
-	{"quant", quant},
-	{"rotary", rotary},
-	{"vec", vec},
-	{"weights", weights},
+	{"attend", attend, all},
+	{"conv", conv, all},
+	{"cpuid", cpuid, nil},
+	{"depthwise", depthwise, all},
+	{"gemm", gemm, all},
+	{"half", half, nil},
+	{"layout", layout, nil},
+	{"peak", peak, nil},
+	{"pool", pool, all},
+	{"qcolumn", qcolumn, nil},
+	{"qconv", qconv, nil},
+	{"qdepthwise", qdepthwise, nil},
+	{"qpool", qpool, nil},
+	{"qtile", qtile, nil},
+	{"quant", quant, nil},
+	{"rotary", rotary, nil},
+	{"vec", vec, exponentials},
+	{"weights", weights, all},
 }
 
 func main() {
@@ -71,6 +73,11 @@ func generate(f family, dir string) error {
 	file, err := ctx.Result()
 	if err != nil {
 		return err
+	}
+	for _, function := range file.Functions() {
+		if f.flushes != nil && f.flushes(function.Name) {
+			flushSubnormals(function)
+		}
 	}
 	if err := pass.Compile.Execute(file); err != nil {
 		return err
