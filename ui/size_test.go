@@ -91,9 +91,11 @@ func widgets(look *Look, name func(int) string, value func(int) float64) map[str
 		"busy":     Progress{Job: Job{Phase: name(3), Done: -1}, Elapsed: 1e12}.Draw,
 		"columns":  Columns{Values: y, Foot: y, Cursor: 3, Line: 2}.Draw,
 		"heat":     HeatMap{Rows: 7, Columns: 9, Value: func(r, c int) float64 { return value(r * c) }}.Draw,
-		"confirm":  func(c *Canvas) { drawDialog(c, &Confirm{Name: name(12), Question: name(12)}) },
-		"line":     func(c *Canvas) { line := NewLine(name(4)); line.Draw(c, 2, 0, c.W-2) },
-		"choice":   func(c *Canvas) { drawDialog(c, &Choice{Name: name(3), Items: hostile, Active: 5}) },
+		"heat table": HeatTable{HeatMap: HeatMap{Rows: 7, Columns: 4, Value: func(r, c int) float64 { return value(r * c) }}, Row: name, Column: name, Corner: name(3),
+			Text: func(r, c int) HeatText { return HeatText{name(r + c), name(r), Warn} }, Click: func(r, c int) tea.Msg { return r }}.Draw,
+		"confirm": func(c *Canvas) { drawDialog(c, &Confirm{Name: name(12), Question: name(12)}) },
+		"line":    func(c *Canvas) { line := NewLine(name(4)); line.Draw(c, 2, 0, c.W-2) },
+		"choice":  func(c *Canvas) { drawDialog(c, &Choice{Name: name(3), Items: hostile, Active: 5}) },
 	}
 }
 
