@@ -104,7 +104,7 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 		return snap, err
 	}
 	snap.Tactics, snap.Memory = s.Tuning.Report(cfg, s.Place.CacheError, plan), describe.Memory(plan)
-	if parts.Has(report.PartTimings) || parts.Has(report.PartOverview) {
+	if parts.Has(report.PartTimings) || parts.Has(report.PartOverview) || parts.Has(report.PartRuntime) {
 		loaded, err := s.Engines.Load(ctx, cfg)
 		if err != nil {
 			return snap, err
@@ -116,6 +116,11 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 		}
 		snap.Overview = s.SumUp(cfg, plan, snap.Timings)
 		snap.Overview.BuildTime = built
+		if parts.Has(report.PartRuntime) {
+			if snap.Runtime, err = s.Sweeps.Whole(ctx, cfg, loaded, snap.Timings.EndToEnd); err != nil {
+				return snap, err
+			}
+		}
 	}
 	if m, ok := s.Device.Backend.(run.Monitor); ok && parts.Has(report.PartTimings|report.PartOverview) {
 		snap.Telemetry, _ = telemetry(m) // what cannot be told is left out

@@ -97,6 +97,25 @@ func TestCurves(t *testing.T) {
 		}
 		return fmt.Sprint(r.MadeUp, extents)
 	}
+	grid := func(r *report.Runtime) string {
+		if r.Grid == nil {
+			return "none"
+		}
+		best, text := 0, ""
+		for _, a := range r.Grid.Axes {
+			text += fmt.Sprint(a.Name, a.Values, a.Items, " ")
+		}
+		for i, p := range r.Grid.Points {
+			if p.Latency.Count == 0 || !p.Within || !slices.Equal(p.Shapes["x"], p.Values) || r.Grid.At(p.Values...) != &r.Grid.Points[i] {
+				t.Errorf("the grid has %+v", p)
+			}
+			if p.Best {
+				best++
+			}
+		}
+		return fmt.Sprint(text, len(r.Grid.Points), " points, best ", best)
+	}
+	const wantGrid = "rows[1 2 3] true columns[8 16 32 64 128 256] false 18 points, best 6"
 	early := false // the shapes that are served are told before they are measured
 	settled := func(columns int) *report.Snapshot {
 		return await(t, s, func(s *report.Snapshot) bool {
@@ -105,8 +124,12 @@ func TestCurves(t *testing.T) {
 		})
 	}
 	want := "true [[1 8 1 16 1 32 1 64 1 128 1 256] [1 8 2 8 3 8]]"
-	if got := curves(settled(8).Runtime); got != want {
+	first := settled(8).Runtime
+	if got := curves(first); got != want {
 		t.Errorf("the curves are %s, want %s", got, want)
+	}
+	if got := grid(first); got != wantGrid {
+		t.Errorf("the grid is %s, want %s", got, wantGrid)
 	}
 	cfg.Shapes, cfg.Batch = at(2, 64), 2
 	s.Set(cfg)
@@ -134,9 +157,9 @@ func TestCurves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found = found || snap.Runtime != nil && curves(snap.Runtime) == want
+		found = found || snap.Runtime != nil && curves(snap.Runtime) == want && grid(snap.Runtime) == wantGrid
 	}
 	if !found {
-		t.Error("the recording has no state with both curves")
+		t.Error("the recording has no state with both curves and the grid")
 	}
 }

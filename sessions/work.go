@@ -63,10 +63,15 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 		return err
 	}
 	for { // along the other axes: nobody waits for anything else
-		if more, err := alongAxis(ctx, w, cfg, loaded); err != nil || !more {
+		more, err := alongAxis(ctx, w, cfg, loaded)
+		if err != nil {
 			return err
 		}
+		if !more {
+			break
+		}
 	}
+	return overGrid(ctx, w, cfg, loaded)
 }
 
 // compare compares the engine with FP32, the layers of FP32 itself only where a person asked for them.

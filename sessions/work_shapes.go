@@ -41,6 +41,15 @@ func alongAxis(ctx context.Context, w *worker, cfg config.Config, l *run.Loaded)
 	return true, nil
 }
 
+// overGrid measures the engine over the two widest axes, once it was along each.
+func overGrid(ctx context.Context, w *worker, cfg config.Config, l *run.Loaded) error {
+	r, err := w.stages.Sweeps.Grid(ctx, cfg, l, w.board.newest().Runtime)
+	if err == nil && r != nil {
+		w.board.publish(report.PartRuntime, func(snap *report.Snapshot) { snap.Runtime = r })
+	}
+	return err
+}
+
 // split measures whether two profiles serve the range of an axis better than one, and shows what is known as it comes. Why nothing is is in
 // the log: what is built stays as it is.
 func (w *worker) split(ctx context.Context, cfg config.Config, axis string) error {

@@ -44,12 +44,19 @@ func TestAlongAxis(t *testing.T) {
 	t.Run("length", func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
 	b.press("=", "=")
 	b.wants("any latency")
-	b.press("s")
+	b.press("s", "s")
 	b.wants("axis 1 of 2, any latency", "8 best")
 	b.press("=")
 	b.wants("at most 2.00 ms", "1 best")
 	t.Run("batch", func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
 	b.press("s")
+	b.wants("axis 2 of 2, at most 2.00 ms")
+	b.press("s")
+	b.wants("batch × length", "median ms, * best, ( ) over the limit, length across", "*1.92", "4x64 best")
+	t.Run("both", func(t *testing.T) { golden.RequireEqual(t, b.app.Content()) })
+	b.press("A")
+	b.wants("two profiles are of one axis")
+	b.press("s", "s")
 	b.wants("axis 2 of 2, at most 2.00 ms")
 	for _, c := range []struct {
 		state func(*report.Snapshot)
@@ -99,7 +106,7 @@ func TestSplitRange(t *testing.T) {
 	one.Found, one.Base.Precision = nil, config.FP32
 	other := with
 	other.Split = &one
-	b.press("s")
+	b.press("s", "s")
 	b.publish(&other)
 	b.wants("of fp32: one range is enough", "-20.0 %", "+11.1 %")
 }

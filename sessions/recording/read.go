@@ -101,6 +101,9 @@ func rate(read any) {
 		for _, a := range r.Axes {
 			lists = append(lists, a.Curve)
 		}
+		if r.Grid != nil {
+			lists = append(lists, r.Grid.Points)
+		}
 		for _, list := range lists {
 			for i := range list {
 				list[i].Throughput = list[i].Latency.Rate(list[i].Batch)

@@ -1,16 +1,17 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 )
 
 // Runtime is what an engine does over the shapes that its first profile serves.
 type Runtime struct {
 	Axes       []RuntimeAxis
 	Points     []SweepPoint // at the least, the best and the largest shapes; one where they are the same, and until they are measured
+	Grid       *Sweep       `json:",omitempty"` // over the two widest axes, as far as profiles go, the others at their best; nil until it is measured, and where fewer have a range
 	Contexts   []SweepPoint `json:",omitempty"` // so many contexts at the same time, at the best shapes; none where nothing is measured
 	ArenaBytes int          // of a context, at any of the shapes
 	IOBytes    int          `output:"io_bytes"`
@@ -30,6 +31,12 @@ func (r *Runtime) UnmarshalJSON(text []byte) error {
 	err := json.Unmarshal(text, &old)
 	if len(old.Curve) > 0 && old.Axis >= 0 && old.Axis < len(r.Axes) {
 		r.Axes[old.Axis].Curve = old.Curve
+	}
+	for i := range r.Axes { // what a file says is not to be trusted
+		r.Axes[i].Curve = slices.DeleteFunc(r.Axes[i].Curve, func(p SweepPoint) bool { return len(p.Values) != 1 })
+	}
+	if g := r.Grid; g != nil && (len(g.Axes) != 2 || slices.ContainsFunc(g.Points, func(p SweepPoint) bool { return len(p.Values) != 2 })) {
+		r.Grid = nil
 	}
 	return err
 }
@@ -63,14 +70,13 @@ func (a *RuntimeAxis) Clip(low, high int) (least, most int, why string) {
 	return low, high, fmt.Sprintf("%s can be %d to %d: %s", a.Symbol, l.Least, l.Most, l.Why)
 }
 
-// Choose marks the points of the curve within a limit of the latency, where that is not 0, and the one to choose, as of a [Sweep] along
-// the axis; it returns that one, -1 where there is none.
-func (a *RuntimeAxis) Choose(limit time.Duration) (best int) {
-	along := Sweep{Axes: []SweepAxis{{Name: a.Symbol, Items: a.Batch}}, LatencyLimit: limit, Points: a.Curve}
-	if best := along.Choose(); len(best) > 0 {
-		return best[0]
+// Along returns the curve as a sweep of the axis, with its points.
+func (a *RuntimeAxis) Along() *Sweep {
+	s := &Sweep{Axes: []SweepAxis{{Name: a.Symbol, Items: a.Batch}}, Points: a.Curve}
+	for _, p := range a.Curve {
+		s.Axes[0].Values = append(s.Axes[0].Values, p.Values[0])
 	}
-	return -1
+	return s
 }
 
 // Items returns how many items an inference of the best extents takes: the extent of axes that are first ones of inputs alone, if they
@@ -96,16 +102,26 @@ func (r *Runtime) Serves(axes []RuntimeAxis) bool {
 	})
 }
 
-// Widest returns the axis whose ends are furthest apart of those with a range that are wanted; -1: there is none.
-func (r *Runtime) Widest(wanted func(*RuntimeAxis) bool) int {
-	best := -1
-	ratio := func(a *RuntimeAxis) float64 { return float64(a.Max) / float64(max(1, a.Min)) }
+// Ranged returns the axes with a range, those first whose ends are furthest apart.
+func (r *Runtime) Ranged() (list []int) {
 	for i := range r.Axes {
-		if a := &r.Axes[i]; a.Min < a.Max && wanted(a) && (best < 0 || ratio(a) > ratio(&r.Axes[best])) {
-			best = i
+		if r.Axes[i].Min < r.Axes[i].Max {
+			list = append(list, i)
 		}
 	}
-	return best
+	ratio := func(i int) float64 { return float64(r.Axes[i].Max) / float64(max(1, r.Axes[i].Min)) }
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(ratio(b), ratio(a)) })
+	return list
+}
+
+// Widest returns the axis whose ends are furthest apart of those with a range that are wanted; -1: there is none.
+func (r *Runtime) Widest(wanted func(*RuntimeAxis) bool) int {
+	for _, i := range r.Ranged() {
+		if wanted(&r.Axes[i]) {
+			return i
+		}
+	}
+	return -1
 }
 
 // RuntimePlace is an axis of an input, or an element of one on whose elements shapes depend.

@@ -52,6 +52,24 @@ func Extents(low, high, step, most int) (list []int) {
 	return append(list, high)
 }
 
+// At returns the point at values of the axes; nil where none is.
+func (s *Sweep) At(values ...int) *SweepPoint {
+	for i := range s.Points {
+		if slices.Equal(s.Points[i].Values, values) {
+			return &s.Points[i]
+		}
+	}
+	return nil
+}
+
+// Marked says what the points to choose are, see Choose.
+func (s *Sweep) Marked() string {
+	if s.Counts() {
+		return "best"
+	}
+	return "largest"
+}
+
 // Counts reports whether one of the axes counts items.
 func (s *Sweep) Counts() bool {
 	return slices.ContainsFunc(s.Axes, func(a SweepAxis) bool { return a.Items })

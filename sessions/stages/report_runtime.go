@@ -2,7 +2,9 @@ package stages
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -13,10 +15,13 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// How long each shape of a profile is measured in the workbench, and how many there are along an axis at most.
+// How long each shape of a profile is measured in the workbench, and how many there are at most along an axis, and along each of two.
 var profileMeasured = run.Profiling{WarmUp: 20 * time.Millisecond, Iterations: 5, Duration: 60 * time.Millisecond}
 
-const curvePoints = 12
+const (
+	curvePoints = 12
+	gridPoints  = 6
+)
 
 // Served describes the shapes that an engine serves, before anything is measured but best, which is of the best ones.
 func (s *sweeps) Served(p *run.Plan, best report.Latency) *report.Runtime {
@@ -51,6 +56,18 @@ func (s *sweeps) Runtime(ctx context.Context, cfg config.Config, l *run.Loaded, 
 	return r, nil
 }
 
+// Whole is Runtime with all that there is along axes and over two of them.
+func (s *sweeps) Whole(ctx context.Context, cfg config.Config, l *run.Loaded, best report.Latency) (*report.Runtime, error) {
+	r, err := s.Runtime(ctx, cfg, l, best)
+	for more := r; err == nil && more != nil; {
+		r = more
+		if more, err = s.Curve(ctx, cfg, l, r); err == nil && more == nil {
+			more, err = s.Grid(ctx, cfg, l, r)
+		}
+	}
+	return r, err
+}
+
 // madeUp reports whether no data fix the extents of inputs: they are made up at whichever there are.
 func (s *sweeps) madeUp() bool {
 	data, cal := s.inferences.data, s.tuning.precisions.calibration.Data
@@ -64,44 +81,106 @@ func (s *sweeps) Curve(ctx context.Context, cfg config.Config, l *run.Loaded, kn
 	if i < 0 || s.device.Estimated() {
 		return nil, nil
 	}
-	opt := l.Plan.Extents().Opt
-	r, of := *known, known.Axes[i]
+	around, err := s.around(ctx, cfg, l)
+	if err != nil {
+		return nil, err
+	}
+	r, symbol := *known, known.Axes[i].Symbol
 	r.Axes = slices.Clone(known.Axes)
-	at := func(v int) map[string]int {
-		env := maps.Clone(opt)
-		env[of.Symbol] = v
-		return env
-	}
-	plans := []*run.Plan{l.Plan}
-	for k := range cfg.Profiles { // the curve goes on where another profile does
-		p, err := s.tuning.Profile(ctx, cfg, k+1)
-		if err != nil {
-			return nil, err
-		}
-		plans = append(plans, p)
-		if x := p.Extents(); x.Min != nil {
-			of.Min, of.Max = min(of.Min, x.Min[of.Symbol]), max(of.Max, x.Max[of.Symbol])
-		}
-	}
-	values := extentsOf(&of, func(v int) bool {
-		return slices.ContainsFunc(plans, func(p *run.Plan) bool { _, err := p.At(at(v)); return err == nil })
-	})
-	values = slices.DeleteFunc(values, func(v int) bool {
-		return !slices.ContainsFunc(plans, func(p *run.Plan) bool { _, err := p.At(at(v)); return err == nil })
-	})
+	values := around.extents(&known.Axes[i], curvePoints)
 	var envs []map[string]int
 	for _, v := range values {
-		envs = append(envs, at(v))
+		envs = append(envs, around.at(map[string]int{symbol: v}))
 	}
-	w := s.sweeper(cfg, opt, profileMeasured)
+	w := s.sweeper(cfg, around.opt, profileMeasured)
 	defer w.close()
-	curve, err := w.along(ctx, "measuring along "+of.Symbol, envs)
+	curve, err := w.along(ctx, "measuring along "+symbol, envs)
 	for k := range curve {
 		curve[k].Values = values[k : k+1]
 	}
 	r.Axes[i].Curve = curve
-	r.Axes[i].Choose(0)
+	r.Axes[i].Along().Choose()
 	return &r, err
+}
+
+// Grid adds to a report of an engine what it does over the two widest of its axes. It returns nil where that is known, or fewer have a
+// range.
+func (s *sweeps) Grid(ctx context.Context, cfg config.Config, l *run.Loaded, known *report.Runtime) (*report.Runtime, error) {
+	ranged := known.Ranged()
+	if known.Grid != nil || len(ranged) < 2 || s.device.Estimated() {
+		return nil, nil
+	}
+	around, err := s.around(ctx, cfg, l)
+	if err != nil {
+		return nil, err
+	}
+	grid, of := &report.Sweep{}, [2]*report.RuntimeAxis{&known.Axes[ranged[1]], &known.Axes[ranged[0]]} // the widest across
+	for _, a := range of {
+		grid.Axes = append(grid.Axes, report.SweepAxis{Name: a.Symbol, Values: around.extents(a, gridPoints), Items: a.Batch})
+	}
+	var envs []map[string]int
+	var values [][]int
+	for _, v := range grid.Axes[0].Values {
+		for _, w := range grid.Axes[1].Values {
+			if env := around.at(map[string]int{of[0].Symbol: v, of[1].Symbol: w}); around.serves(env) {
+				envs, values = append(envs, env), append(values, []int{v, w})
+			}
+		}
+	}
+	w := s.sweeper(cfg, around.opt, profileMeasured)
+	defer w.close()
+	if grid.Points, err = w.along(ctx, fmt.Sprintf("measuring along %s and %s", of[0].Symbol, of[1].Symbol), envs); err != nil {
+		return nil, err
+	}
+	for i := range grid.Points {
+		grid.Points[i].Values = values[i]
+	}
+	grid.Choose()
+	r := *known
+	r.Grid = grid
+	return &r, nil
+}
+
+// around is the profiles of a configuration around the best extents of the first.
+type around struct {
+	opt   map[string]int
+	plans []*run.Plan
+}
+
+func (s *sweeps) around(ctx context.Context, cfg config.Config, l *run.Loaded) (a around, err error) {
+	a = around{opt: l.Plan.Extents().Opt, plans: []*run.Plan{l.Plan}}
+	for k := range cfg.Profiles {
+		p, err := s.tuning.Profile(ctx, cfg, k+1)
+		if err != nil {
+			return a, err
+		}
+		a.plans = append(a.plans, p)
+	}
+	return a, nil
+}
+
+// at returns the best extents but for those that are given.
+func (a *around) at(given map[string]int) map[string]int {
+	env := maps.Clone(a.opt)
+	maps.Copy(env, given)
+	return env
+}
+
+// serves reports whether one of the profiles serves values of the symbols.
+func (a *around) serves(env map[string]int) bool {
+	return slices.ContainsFunc(a.plans, func(p *run.Plan) bool { _, err := p.At(env); return err == nil })
+}
+
+// extents returns at most so many along an axis, as far as a profile goes on, that are served where the others are at their best.
+func (a *around) extents(of *report.RuntimeAxis, most int) []int {
+	axis := *of
+	for _, p := range a.plans[1:] {
+		if x := p.Extents(); x.Min != nil {
+			axis.Min, axis.Max = min(axis.Min, x.Min[of.Symbol]), max(axis.Max, x.Max[of.Symbol])
+		}
+	}
+	served := func(v int) bool { return a.serves(a.at(map[string]int{of.Symbol: v})) }
+	return slices.DeleteFunc(extentsOf(&axis, most, served), func(v int) bool { return !served(v) })
 }
 
 // along measures at one set of extents after the other.
@@ -186,9 +265,10 @@ func (s *sweeps) limit(p *run.Plan, a *report.RuntimeAxis) *report.ExtentLimit {
 // probedDoublings is how many times as large as the best an extent is asked for, as a power of two, to find its limit.
 const probedDoublings = 7
 
-// extentsOf returns extents along an axis of which the network allows the ends and perhaps not all between: by doubling where the ends are
-// far apart, else in the steps by which most are possible, of the powers of two and what the ends have in common.
-func extentsOf(a *report.RuntimeAxis, possible func(int) bool) (best []int) {
+// extentsOf returns so many extents at most along an axis of which the network allows the ends and perhaps not all between: by doubling, or
+// by the least power of two that does, where the ends are far apart, else in the steps by which most are possible, of the powers of two
+// and what the ends have in common.
+func extentsOf(a *report.RuntimeAxis, most int, possible func(int) bool) (best []int) {
 	low := max(1, a.Min)
 	keep := func(list []int) {
 		list = slices.DeleteFunc(list, func(v int) bool { return v != low && v != a.Max && !possible(v) })
@@ -197,7 +277,13 @@ func extentsOf(a *report.RuntimeAxis, possible func(int) bool) (best []int) {
 		}
 	}
 	if a.Max >= 16*low {
-		keep(report.Extents(low, a.Max, 0, curvePoints))
+		doubled := report.Extents(low, a.Max, 0, math.MaxInt)
+		every := (len(doubled) - 1 + most - 2) / (most - 1)
+		var list []int
+		for i := 0; i < len(doubled)-1; i += every {
+			list = append(list, doubled[i])
+		}
+		keep(append(list, a.Max))
 		return best
 	}
 	common := low
@@ -206,13 +292,13 @@ func extentsOf(a *report.RuntimeAxis, possible func(int) bool) (best []int) {
 	}
 	for power := 1; power <= a.Max; power *= 2 {
 		for _, step := range []int{power, common * power, common / power} {
-			if step == 0 || (a.Max-low)/step >= curvePoints-1 {
+			if step == 0 || (a.Max-low)/step >= most-1 {
 				continue
 			}
 			if low%step == 0 {
-				keep(report.Extents(low, a.Max, step, curvePoints))
+				keep(report.Extents(low, a.Max, step, most))
 			} else {
-				keep(append([]int{low}, report.Extents(low-low%step+step, a.Max, step, curvePoints)...))
+				keep(append([]int{low}, report.Extents(low-low%step+step, a.Max, step, most)...))
 			}
 		}
 	}

@@ -78,7 +78,7 @@ func (x *splitter) begin(ctx context.Context, axis string, values []int) (err er
 	a := &known.Axes[i]
 	possible := func(v int) bool { _, err := x.plan.At(x.at(a.Symbol, v)); return err == nil }
 	if values == nil {
-		values = extentsOf(a, possible)
+		values = extentsOf(a, curvePoints, possible)
 	}
 	values = append(slices.Clone(values), a.Opt)
 	slices.Sort(values)

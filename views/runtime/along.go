@@ -15,18 +15,33 @@ import (
 	"github.com/trtui/trtui/views/words"
 )
 
-// alongAxis is which axis a curve is along, and which latency is allowed there.
+// alongAxis is which axis a curve is along, or the two that a grid is over, and which latency is allowed there.
 type alongAxis struct {
 	symbol string        // empty: the widest
+	both   bool          // the grid, where two axes have a range
 	limit  time.Duration // 0: any
+	sweep  *report.Sweep // what is known there, with what keeps the limit; without points where nothing is
 }
 
-// pointAt is a click on a point of the picture.
-type pointAt int
+// choose brings what is known up to date.
+func (x *alongAxis) choose(r *report.Runtime) {
+	x.sweep = &report.Sweep{}
+	switch a := x.axis(r); {
+	case a != nil:
+		x.sweep = a.Along()
+	case x.over(r) && r.Grid != nil:
+		*x.sweep = *r.Grid
+	}
+	x.sweep.Points, x.sweep.LatencyLimit = slices.Clone(x.sweep.Points), x.limit
+	x.sweep.Choose()
+}
 
-// axis returns the axis that is chosen, or where that has no range the widest; nil where none has.
+// over reports whether it is over two axes.
+func (x *alongAxis) over(r *report.Runtime) bool { return x.both && r != nil && len(r.Ranged()) > 1 }
+
+// axis returns the axis that is chosen, or where that has no range the widest; nil where none has, and over two of them.
 func (x *alongAxis) axis(r *report.Runtime) *report.RuntimeAxis {
-	if r == nil {
+	if r == nil || x.over(r) {
 		return nil
 	}
 	i := r.Widest(func(a *report.RuntimeAxis) bool { return a.Symbol == x.symbol })
@@ -39,7 +54,16 @@ func (x *alongAxis) axis(r *report.Runtime) *report.RuntimeAxis {
 	return &r.Axes[i]
 }
 
-// ranged returns the axes that have a range, and which of them is chosen.
+// names are those of the axis, or of the two.
+func (x *alongAxis) names(r *report.Runtime) string {
+	if a := x.axis(r); a != nil {
+		return a.Symbol
+	}
+	ranged := r.Ranged()
+	return r.Axes[ranged[1]].Symbol + " × " + r.Axes[ranged[0]].Symbol
+}
+
+// ranged returns the axes that have a range, and which of them is chosen; -1 where two are.
 func (x *alongAxis) ranged(r *report.Runtime) (list []*report.RuntimeAxis, at int) {
 	for i := range r.Axes {
 		if a := &r.Axes[i]; a.Min < a.Max {
@@ -49,7 +73,8 @@ func (x *alongAxis) ranged(r *report.Runtime) (list []*report.RuntimeAxis, at in
 	return list, slices.Index(list, x.axis(r))
 }
 
-func (x *alongAxis) nextAxis(r *report.Runtime) tea.Cmd {
+// next goes on to the next axis, behind the last of several to the two widest, and from these to the first.
+func (x *alongAxis) next(r *report.Runtime) tea.Cmd {
 	if r == nil {
 		return nil
 	}
@@ -57,6 +82,7 @@ func (x *alongAxis) nextAxis(r *report.Runtime) tea.Cmd {
 	if len(list) < 2 {
 		return pane.Say(ui.Plain, "no other axis has a range")
 	}
+	x.both = at+1 == len(list)
 	x.symbol = list[(at+1)%len(list)].Symbol
 	return nil
 }
@@ -64,20 +90,19 @@ func (x *alongAxis) nextAxis(r *report.Runtime) tea.Cmd {
 // place says which of several axes is shown.
 func (x *alongAxis) place(r *report.Runtime) string {
 	list, at := x.ranged(r)
-	if len(list) < 2 {
+	if len(list) < 2 || at < 0 {
 		return ""
 	}
 	return fmt.Sprintf("axis %d of %d, ", at+1, len(list))
 }
 
-// nextLimit allows the next longer latency of 1, 2, 5, 10, ... that some points of the curve keep and others do not, or any.
-func (x *alongAxis) nextLimit(r *report.Runtime) tea.Cmd {
-	a := x.axis(r)
-	if a == nil || len(a.Curve) == 0 {
+// nextLimit allows the next longer latency of 1, 2, 5, 10, ... that some points keep and others do not, or any.
+func (x *alongAxis) nextLimit() tea.Cmd {
+	if len(x.sweep.Points) == 0 {
 		return nil
 	}
 	byMedian := func(a, b report.SweepPoint) int { return cmp.Compare(a.Latency.Median, b.Latency.Median) }
-	low, high := slices.MinFunc(a.Curve, byMedian).Latency.Median, slices.MaxFunc(a.Curve, byMedian).Latency.Median
+	low, high := slices.MinFunc(x.sweep.Points, byMedian).Latency.Median, slices.MaxFunc(x.sweep.Points, byMedian).Latency.Median
 	for unit := time.Duration(1); unit < high; unit *= 10 {
 		for _, limit := range []time.Duration{unit, 2 * unit, 5 * unit} {
 			if limit > x.limit && limit >= low && limit < high {
@@ -93,26 +118,20 @@ func (x *alongAxis) nextLimit(r *report.Runtime) tea.Cmd {
 	return nil
 }
 
-// best returns the point to choose within the limit, -1 where there is none.
-func (x *alongAxis) best(a *report.RuntimeAxis) int {
-	of := *a
-	of.Curve = slices.Clone(a.Curve)
-	return of.Choose(x.limit)
-}
-
-// mark is what is said of the point to choose.
-func (x *alongAxis) mark(a *report.RuntimeAxis, row int) string {
-	switch {
-	case row != x.best(a):
+// mark is what is said of the points to choose.
+func (x *alongAxis) mark(row int) string {
+	if !x.sweep.Points[row].Best {
 		return ""
-	case a.Batch:
-		return " best"
 	}
-	return " largest"
+	return " " + x.sweep.Marked()
 }
 
 // draw draws the latency over the extent, and what beside adds to it, where there is room above the table, and returns what is left for that.
 func (x *alongAxis) draw(c *ui.Canvas, r *report.Runtime, table *ui.Table, beside func(*report.RuntimeAxis, *ui.Scatter)) *ui.Canvas {
+	if x.over(r) {
+		h := drawGrid(c, x.sweep, table.Row())
+		return c.Sub(ui.Rect{Y: h, W: c.W, H: c.H - h})
+	}
 	const least = 7 // lines of a picture that tells something
 	h := min(c.H-table.Rows-1, 2*c.H/3)
 	if table.Rows < 2 || h < least {
@@ -146,7 +165,6 @@ func (s scale) back(v float64) float64 {
 
 // picture is the latency over the extent.
 func (x *alongAxis) picture(a *report.RuntimeAxis, row int) ui.Scatter {
-	best := x.best(a)
 	scale := scaleOf(a)
 	s := ui.Scatter{Cursor: row, Click: func(i int) tea.Msg { return pointAt(i) },
 		XLabel: func(v float64) string { return fmt.Sprintf("%.0f", scale.back(v)) }, YLabel: func(v float64) string { return words.Duration(scale.back(v)) }}
@@ -154,12 +172,12 @@ func (x *alongAxis) picture(a *report.RuntimeAxis, row int) ui.Scatter {
 		limit := scale.of(float64(x.limit))
 		s.Line = &limit
 	}
-	for i, p := range a.Curve {
+	for _, p := range x.sweep.Points {
 		style := ui.Series1
 		switch {
-		case i == best:
+		case p.Best:
 			style = ui.Good
-		case x.limit > 0 && p.Latency.Median > x.limit:
+		case !p.Within:
 			style = ui.Bad
 		}
 		s.Points = append(s.Points, ui.ScatterPoint{X: scale.of(float64(p.Values[0])), Y: scale.of(float64(p.Latency.Median)), Front: true, Style: style})

@@ -20,7 +20,7 @@ type pointsView struct {
 	in    pane.Input
 	over  over
 	limit int        // index into limits, of contexts
-	along alongAxis  // of a curve
+	along alongAxis  // of a curve, or a grid
 	split *splitting // of a curve
 	table ui.Table
 }
@@ -30,7 +30,7 @@ type over uint8
 
 const (
 	overEnds     over = iota // the shapes at the ends of a profile
-	overAxis                 // the extent of an axis
+	overAxis                 // the extent of an axis, or of two
 	overContexts             // how many contexts run at the same time
 )
 
@@ -38,7 +38,7 @@ const (
 var limits = []float64{0, 1.25, 1.5, 2, 4}
 
 func newPointsView(look *ui.Look, of over) *pointsView {
-	v := &pointsView{in: pane.NewInput(look, report.PartRuntime), over: of}
+	v := &pointsView{in: pane.NewInput(look, report.PartRuntime), over: of, along: alongAxis{sweep: &report.Sweep{}}}
 	at := func(r int) *report.SweepPoint { return &v.points()[r] }
 	v.table.Columns = []ui.Column{
 		{Title: [...]string{"shapes", "shapes", "contexts"}[of], Width: [...]int{8, 12, 8}[of], Flex: 1, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.name(r)} }},
@@ -65,10 +65,7 @@ func newPointsView(look *ui.Look, of over) *pointsView {
 func (v *pointsView) points() []report.SweepPoint {
 	switch r := v.in.Snap.Runtime; v.over {
 	case overAxis:
-		if a := v.along.axis(r); a != nil {
-			return a.Curve
-		}
-		return nil
+		return v.along.sweep.Points
 	case overContexts:
 		return r.Contexts
 	default:
@@ -84,8 +81,7 @@ func (v *pointsView) name(row int) string {
 	r := v.in.Snap.Runtime
 	switch {
 	case v.over == overAxis:
-		a := v.along.axis(r)
-		return fmt.Sprintf("%d%s", a.Curve[row].Values[0], v.along.mark(a, row))
+		return config.TimesText(v.along.sweep.Points[row].Values) + v.along.mark(row)
 	case v.over == overContexts:
 		name := fmt.Sprint(r.Contexts[row].Contexts)
 		if row == v.best() {
@@ -138,6 +134,9 @@ func (v *pointsView) bar(p *report.SweepPoint) ui.Cell {
 }
 
 func (v *pointsView) Title() string {
+	if r := v.in.Snap.Runtime; v.over == overAxis && v.along.over(r) {
+		return v.along.names(r)
+	}
 	return [...]string{"Least, best, largest", "Along an axis", "Contexts at a time"}[v.over]
 }
 
@@ -205,7 +204,7 @@ func (v *pointsView) Keys() []ui.Key {
 		return v.table.Keys()
 	case overAxis:
 		return append(v.table.Keys(),
-			ui.K("s", "next axis", "along the next of the axes that have a range"),
+			ui.K("s", "next axis", "along the next of the axes that have a range; behind the last, over the two widest at once"),
 			ui.K("=", "latency limit", "latency limit: mark the best batch, or the largest extent, within another latency"),
 			pane.When(v.split.desk, pane.NeedsRun, ui.K("A", "one or two", "measure whether two profiles serve the axis better than one: engines whose tactics are timed elsewhere in its range, beside the engine")),
 			pane.When(v.split.desk, pane.NeedsModel, ui.K("p", "two profiles", "serve the axis with the two profiles that were found")))
@@ -220,13 +219,17 @@ func (v *pointsView) Update(msg tea.Msg) tea.Cmd {
 		v.limit = (v.limit + 1) % len(limits)
 		return nil
 	case v.over == overAxis && pane.IsKey(msg, "="):
-		return v.along.nextLimit(r)
+		cmd := v.along.nextLimit()
+		v.along.choose(r)
+		return cmd
+	case v.over == overAxis && v.along.over(r) && (pane.IsKey(msg, "A") || pane.IsKey(msg, "p")):
+		return pane.Say(ui.Plain, "two profiles are of one axis: s goes on to it")
 	case v.over == overAxis && pane.IsKey(msg, "A"):
 		return v.split.measure(v.along.axis(r))
 	case v.over == overAxis && pane.IsKey(msg, "p"):
 		return v.split.take(v.along.axis(r))
 	case v.over == overAxis && pane.IsKey(msg, "s"):
-		cmd := v.along.nextAxis(r)
+		cmd := v.along.next(r)
 		v.fit()
 		return cmd
 	}
@@ -247,13 +250,19 @@ func (v *pointsView) Update(msg tea.Msg) tea.Cmd {
 
 // fit gives the table the rows of the points that are shown.
 func (v *pointsView) fit() {
-	rows := 0
-	if v.in.Snap.Runtime != nil {
-		rows = len(v.points())
+	rows, r := 0, v.in.Snap.Runtime
+	if v.over == overAxis {
+		v.along.choose(r)
+		if a := v.along.axis(r); a != nil || v.along.over(r) {
+			v.table.Columns[0].Title = "extents"
+			if a != nil {
+				v.table.Columns[0].Title = a.Symbol
+			}
+			v.table.Columns = v.split.columns(v.table.Columns, a, func(r int) *report.SweepPoint { return &v.points()[r] })
+		}
 	}
-	if a := v.along.axis(v.in.Snap.Runtime); v.over == overAxis && a != nil {
-		v.table.Columns[0].Title = a.Symbol
-		v.table.Columns = v.split.columns(v.table.Columns, a, func(r int) *report.SweepPoint { return &v.points()[r] })
+	if r != nil {
+		rows = len(v.points())
 	}
 	if v.table.Rows != rows {
 		v.table.Rows = rows
@@ -279,10 +288,9 @@ func (v *pointsView) Render(w, h int) string {
 func (v *pointsView) nothing(c *ui.Canvas) string {
 	snap, what := v.in.Snap, "it"
 	if v.over == overAxis {
-		a := v.along.axis(snap.Runtime)
 		switch {
-		case a != nil:
-			what = a.Symbol
+		case v.along.axis(snap.Runtime) != nil || v.along.over(snap.Runtime):
+			what = v.along.names(snap.Runtime)
 		case len(snap.Runtime.Axes) == 0:
 			return "no range is served: no axis of the inputs is open"
 		case snap.Replay != "":
