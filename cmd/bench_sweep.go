@@ -98,7 +98,7 @@ func (b *benchFlags) sweep(ctx context.Context, stdout, stderr io.Writer, path s
 	})
 }
 
-// writeSweep prints a sweep as bars of throughput, a row for each point.
+// writeSweep prints a sweep as bars of throughput, a row for each point, and over two axes as a grid, too.
 func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 	fmt.Fprintf(w, "%s, %s, on %s (%s)\n", head.Model.Name, head.Config.Precision, head.Device.Backend, head.Device.Device)
 	var header []string
@@ -111,10 +111,6 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		most = max(most, p.Throughput)
 	}
 	var rows [][]string
-	marked := "largest"
-	if s.Counts() {
-		marked = "best"
-	}
 	for _, p := range s.Points {
 		var row []string
 		for _, v := range p.Values {
@@ -123,7 +119,7 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		mark := ""
 		switch {
 		case p.Best:
-			mark = marked
+			mark = s.Marked()
 		case !p.Within:
 			mark = "over the limit"
 		}
@@ -146,7 +142,50 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 	if s.Estimated {
 		fmt.Fprintln(w, "times are estimates, computed from what the simulator counted; nothing was measured")
 	}
+	writeGrid(w, s)
 	fmt.Fprintln(w, bestText(s))
+}
+
+// writeGrid prints the medians of a sweep over two axes, those of the first down and of the second across.
+func writeGrid(w io.Writer, s *report.Sweep) {
+	if len(s.Axes) != 2 || len(s.Axes[0].Values) < 2 || len(s.Axes[1].Values) < 2 {
+		return
+	}
+	down, across := s.Axes[0], s.Axes[1]
+	header := []string{">" + down.Name}
+	for _, v := range across.Values {
+		header = append(header, ">"+strconv.Itoa(v))
+	}
+	var rows [][]string
+	for _, v := range down.Values {
+		row := []string{strconv.Itoa(v)}
+		for _, u := range across.Values {
+			row = append(row, gridText(s.At(v, u)))
+		}
+		rows = append(rows, row)
+	}
+	legend := fmt.Sprintf("median ms, %s down and %s across", down.Name, across.Name)
+	if slices.ContainsFunc(s.Points, func(p report.SweepPoint) bool { return p.Best }) {
+		legend += "; * " + s.Marked()
+	}
+	if slices.ContainsFunc(s.Points, func(p report.SweepPoint) bool { return !p.Within }) {
+		legend += "; in brackets: over the limit"
+	}
+	fmt.Fprintln(w, legend)
+	writeTable(w, header, rows)
+}
+
+// gridText writes the median of a point.
+func gridText(p *report.SweepPoint) string {
+	switch {
+	case p == nil:
+		return ""
+	case p.Best:
+		return "*" + ms(p.Latency.Median)
+	case !p.Within:
+		return "(" + ms(p.Latency.Median) + ")"
+	}
+	return ms(p.Latency.Median)
 }
 
 // bestText says which point is to be chosen, or where there are several, of what they are.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,6 +76,37 @@ func TestSweepOfItems(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s\nwant %q", out.String(), want)
 		}
+	}
+}
+
+// TestSweepGrid: over two axes the medians are a grid, too, in which the best of each size of item and what is over the limit are marked.
+func TestSweepGrid(t *testing.T) {
+	s := panetest.Served().Grid
+	s.LatencyLimit = 2 * time.Millisecond
+	s.Choose()
+	var out strings.Builder
+	writeSweep(&out, report.Head{Model: &report.ModelHead{}, Device: &report.Device{}, Config: &config.Config{}}, s)
+	for _, want := range []string{
+		"median ms, batch down and length across; * best; in brackets: over the limit\n",
+		"batch        1       4      16       64       256       512\n",
+		"    4   0.0300   0.120   0.480   *1.920   (7.680)  (15.360)\n",
+		"best within 2.000 ms: the most items/s at each size of item",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s\nwant %q", out.String(), want)
+		}
+	}
+}
+
+// TestSweepPicture: the picture of the screen Runtime has what is measured over the axes, by the key that goes on to it.
+func TestSweepPicture(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "runtime.svg")
+	if out, err := call(t, exportCommand(tables{backends: testTable()}), "svg", "--screen", "8", "--press", "tab,tab,=", "-o", file, "--minShapes", "1x1x32x32", "--maxShapes", "4x1x32x32", "-q"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	picture, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(picture), "at most") || !strings.Contains(string(picture), "best") {
+		t.Errorf("%v: the picture has no best batch within a latency", err)
 	}
 }
 

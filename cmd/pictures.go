@@ -126,6 +126,14 @@ func (o *pictureFlags) cells() (w, h int, err error) {
 	return w, h, nil
 }
 
+// screenName is the name of a screen that is given by it or by its digit.
+func (o *pictureFlags) screenName(screen string) string {
+	if digit, err := strconv.Atoi(screen); err == nil {
+		return screenNames()[(digit+9)%10]
+	}
+	return screen
+}
+
 // shot reads what is to be drawn; usual is the screen where none is named.
 func (o *pictureFlags) shot(usual string) (s views.Shot, err error) {
 	s.Screen = strings.ToLower(o.screen)
@@ -166,6 +174,9 @@ func (o *pictureFlags) draw(ctx context.Context, stdout, stderr io.Writer, args 
 	}
 	if err := o.look.checkTheme(); err != nil {
 		return err
+	}
+	if o.screenName(shot.Screen) == "runtime" {
+		o.format.Parts |= report.PartRuntime
 	}
 	options := views.Options{Look: ui.NewLook(o.look.look), Read: readState, Recordings: recording.Folder(".")}
 	var snap *report.Snapshot
