@@ -16,8 +16,8 @@ import (
 	"github.com/trtui/trtui/views/pane"
 )
 
-// edit asks for the shapes that the engine is to serve, as they are in a line to change, and rebuilds it for them.
-func edit(r *report.Runtime, d pane.Desk) tea.Cmd {
+// edit asks for the shapes that profile k of the engine is to serve, as those of a report are in a line to change, and rebuilds it for them.
+func edit(r *report.Runtime, k int, d pane.Desk) tea.Cmd {
 	if r == nil || d.Lacks(pane.NeedsModel) != "" {
 		return nil
 	}
@@ -30,8 +30,12 @@ func edit(r *report.Runtime, d pane.Desk) tea.Cmd {
 	} else {
 		hint += "BEST fits the data, but for the batch; what is left out stays."
 	}
+	name := "Shapes to serve"
+	if k > 0 {
+		name = fmt.Sprintf("Shapes that profile %d is to serve", k)
+	}
 	return ui.Open(&ui.Ask{
-		Name: "Shapes to serve",
+		Name: name,
 		Hint: hint,
 		Text: rangesText(r.Axes),
 		Check: func(text string) error {
@@ -44,7 +48,7 @@ func edit(r *report.Runtime, d pane.Desk) tea.Cmd {
 				return pane.Say(ui.Bad, err.Error())
 			}
 			narrowed := narrow(axes)
-			asked := serve(r, axes, d)
+			asked := serve(r, axes, k, d)
 			if narrowed == "" {
 				return asked
 			}
@@ -66,29 +70,11 @@ func rangesText(axes []report.RuntimeAxis) string {
 	return strings.Join(list, " ")
 }
 
-// serve asks for an engine that serves the axes.
-func serve(r *report.Runtime, axes []report.RuntimeAxis, d pane.Desk) tea.Cmd {
+// serve asks for an engine whose profile k serves the axes.
+func serve(r *report.Runtime, axes []report.RuntimeAxis, k int, d pane.Desk) tea.Cmd {
 	to := *r
 	to.Axes = axes
-	low, at, high := to.Shapes(least), to.Shapes(best), to.Shapes(most)
-	ranged := false
-	for _, a := range axes {
-		ranged = ranged || a.Min != a.Max
-	}
-	return d.Change(func(c *config.Config) {
-		shapes := maps.Clone(at)
-		for input, dims := range c.Shapes {
-			if _, open := shapes[input]; !open {
-				shapes[input] = dims
-			}
-		}
-		c.Shapes = shapes
-		c.Batch = to.Items()
-		c.MinShapes, c.MaxShapes = nil, nil
-		if ranged {
-			c.MinShapes, c.MaxShapes = low, high
-		}
-	})
+	return d.Change(func(c *config.Config) { setProfile(c, k, &to) })
 }
 
 // parseRanges returns the axes of an engine with what a person wrote of them. Errors name the axis or the input. At the best extents the
@@ -236,9 +222,3 @@ func threeShapes(text string, rank int) (shapes [3][]int, err error) {
 	}
 	return shapes, nil
 }
-
-func least(a *report.RuntimeAxis) int { return a.Min }
-
-func best(a *report.RuntimeAxis) int { return a.Opt }
-
-func most(a *report.RuntimeAxis) int { return a.Max }

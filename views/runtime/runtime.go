@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,12 +18,13 @@ import (
 type profileView struct {
 	in    pane.Input
 	desk  pane.Desk
+	at    int // of the profiles, the one that is shown
 	table ui.Table
 }
 
 func newProfileView(look *ui.Look, d pane.Desk) *profileView {
 	v := &profileView{in: pane.NewInput(look, report.PartRuntime), desk: d}
-	at := func(r int) *report.RuntimeAxis { return &v.in.Snap.Runtime.Axes[r] }
+	at := func(r int) *report.RuntimeAxis { return &v.shown().Axes[r] }
 	number := func(title string, of func(*report.RuntimeAxis) int) ui.Column {
 		return ui.Column{Title: title, Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: fmt.Sprint(of(at(r)))} },
 			Order: func(a, b int) int { return cmp.Compare(of(at(a)), of(at(b))) }}
@@ -49,18 +51,22 @@ func placesText(a *report.RuntimeAxis) string {
 	return strings.Join(list, ", ")
 }
 
-func (v *profileView) Title() string { return "Profile" }
+func (v *profileView) Title() string {
+	if n := v.others(); n > 0 {
+		return fmt.Sprintf("Profile %d of 0 to %d", v.at, n)
+	}
+	return "Profile"
+}
 
 func (v *profileView) Note() (string, ui.Style) {
 	r := v.in.Snap.Runtime
 	if r == nil {
 		return "", ui.Muted
 	}
-	text := "a context holds " + ui.Bytes(int64(r.ArenaBytes+r.IOBytes))
-	if n := len(v.in.Snap.Config.Profiles); n > 0 {
-		text = fmt.Sprintf("the first of %d profiles, ", n+1) + text
+	if v.at > 0 {
+		return v.in.Note("the first one is measured")
 	}
-	return v.in.Note(text)
+	return v.in.Note("a context holds " + ui.Bytes(int64(r.ArenaBytes+r.IOBytes)))
 }
 
 func (v *profileView) Keys() []ui.Key {
@@ -68,12 +74,67 @@ func (v *profileView) Keys() []ui.Key {
 		pane.When(v.desk, pane.NeedsModel, ui.K("e", "edit", "edit the least, best and largest shapes, by axes or by inputs").Called("edit shapes")),
 		pane.When(v.desk, pane.NeedsModel, ui.Key{Keys: []string{"[", "]"}, Short: "largest", Long: "halve / double the largest extent of the axis that is served"}),
 		pane.When(v.desk, pane.NeedsModel, ui.Key{Keys: []string{"(", ")"}, Short: "least", Long: "halve / double the least extent of the axis that is served"}),
+		ui.K("s", "next profile", "the next of the engine's profiles"),
+		pane.When(v.desk, pane.NeedsModel, ui.K("a", "add", "add a profile: other ranges, with tactics of their own").Called("add profile")),
+		pane.When(v.desk, pane.NeedsModel, ui.K("D", "drop", "drop the profile that is shown").Called("drop profile")),
 		pane.When(v.desk, pane.NeedsModel, ui.K("x", "best alone", "serve the best shapes alone again")))
+}
+
+// others returns how many profiles there are beside the first.
+func (v *profileView) others() int { return len(v.in.Snap.Config.Profiles) }
+
+// shown returns the report with the ranges of the profile that is chosen.
+func (v *profileView) shown() *report.Runtime {
+	return ofProfile(v.in.Snap.Runtime, &v.in.Snap.Config, v.at)
+}
+
+// next goes on to the next profile.
+func (v *profileView) next() tea.Cmd {
+	if v.others() == 0 {
+		return pane.Say(ui.Plain, "there is one profile")
+	}
+	v.at = (v.at + 1) % (v.others() + 1)
+	v.table.Refresh()
+	return nil
+}
+
+// add asks for the shapes of one more profile, which are those of the chosen one to begin with.
+func (v *profileView) add() tea.Cmd {
+	if n := v.others() + 1; n >= config.MaxProfiles {
+		return pane.Say(ui.Plain, fmt.Sprintf("an engine has %d profiles at most", config.MaxProfiles))
+	}
+	r := v.in.Snap.Runtime
+	if r != nil && v.at == 0 { // at whichever best
+		of := *r
+		of.MadeUp = true
+		r = &of
+	} else {
+		r = v.shown()
+	}
+	return edit(r, v.others()+1, v.desk)
+}
+
+// drop asks for an engine without the chosen profile.
+func (v *profileView) drop() tea.Cmd {
+	switch {
+	case v.desk.Lacks(pane.NeedsModel) != "":
+		return nil
+	case v.at == 0:
+		return pane.Say(ui.Plain, "the first profile is what data are run in and what is measured: another one can be dropped")
+	}
+	k := v.at
+	v.at--
+	v.table.Refresh()
+	return v.desk.Change(func(c *config.Config) {
+		if k <= len(c.Profiles) {
+			c.Profiles = slices.Delete(slices.Clone(c.Profiles), k-1, k)
+		}
+	})
 }
 
 // change asks for an engine with other ends of an axis, as far as these are on either side of the best extent.
 func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
-	r, row := v.in.Snap.Runtime, v.table.Row()
+	r, row := v.shown(), v.table.Row()
 	if r == nil || row < 0 || row >= len(r.Axes) {
 		return nil
 	}
@@ -85,16 +146,16 @@ func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
 		}
 		return pane.Say(ui.Plain, fmt.Sprintf("%s is from %d to %d, with %d at best between them", a.Symbol, a.Min, a.Max, a.Opt))
 	}
-	end := func(of func(*report.RuntimeAxis) int, changed int) map[string][]int {
-		return r.Shapes(func(x *report.RuntimeAxis) int {
-			if x.Symbol == a.Symbol {
-				return changed
-			}
-			return of(x)
-		})
-	}
-	ends := [2]map[string][]int{end(least, low), end(most, high)}
-	changed := v.desk.Change(func(c *config.Config) { c.MinShapes, c.MaxShapes = ends[0], ends[1] })
+	of, k := *r, v.at
+	of.Axes = slices.Clone(r.Axes)
+	of.Axes[row].Min, of.Axes[row].Max = low, high
+	changed := v.desk.Change(func(c *config.Config) {
+		if k > 0 {
+			setProfile(c, k, &of)
+		} else {
+			c.MinShapes, c.MaxShapes = of.Shapes(least), of.Shapes(most)
+		}
+	})
 	if why != "" {
 		return tea.Sequence(changed, pane.Say(ui.Warn, why))
 	}
@@ -104,7 +165,13 @@ func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
 func (v *profileView) Update(msg tea.Msg) tea.Cmd {
 	switch {
 	case pane.IsKey(msg, "e"):
-		return edit(v.in.Snap.Runtime, v.desk)
+		return edit(v.shown(), v.at, v.desk)
+	case pane.IsKey(msg, "s"):
+		return v.next()
+	case pane.IsKey(msg, "a"):
+		return v.add()
+	case pane.IsKey(msg, "D"):
+		return v.drop()
 	case pane.IsKey(msg, "]"):
 		return v.change(least, func(a *report.RuntimeAxis) int { return 2 * a.Max })
 	case pane.IsKey(msg, "["):
@@ -120,6 +187,7 @@ func (v *profileView) Update(msg tea.Msg) tea.Cmd {
 		v.table.Update(msg)
 		return nil
 	}
+	v.at = min(v.at, v.others())
 	if r := v.in.Snap.Runtime; r != nil && v.table.Rows != len(r.Axes) {
 		v.table.Rows = len(r.Axes)
 		v.table.Refresh()

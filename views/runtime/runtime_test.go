@@ -107,9 +107,48 @@ func TestServe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		serve(snap.Runtime, axes, d)
+		serve(snap.Runtime, axes, 0, d)
 		if got := fmt.Sprint(d.Asked.Batch, d.Asked.Shapes, d.Asked.MinShapes, d.Asked.MaxShapes); got != want {
 			t.Errorf("%s asks for %s, want %s", text, got, want)
 		}
+	}
+}
+
+// TestProfiles: of several profiles each has its ranges, which keys change, add and drop; the first stays.
+func TestProfiles(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	snap.Runtime = panetest.Served()
+	at := func(batch, length int) map[string][]int { return map[string][]int{"ids": {batch, length}} }
+	snap.Config.Profiles = []config.Profile{{Shapes: at(1, 600), MinShapes: at(1, 513), MaxShapes: at(1, 1024)}, {MaxShapes: at(16, 8)}}
+	d := &panetest.Desk{}
+	d.Asked = snap.Config.Clone()
+	v := newProfileView(ui.NewLook(ui.Options{}), d)
+	v.Update(&snap)
+	press := func(key rune) tea.Cmd { return v.Update(tea.KeyPressMsg{Code: key, Text: string(key)}) }
+	for _, want := range []string{"Profile 0 of 0 to 2: batch=1..2..8 length=1..128..512", "Profile 1 of 0 to 2: batch=1 length=513..600..1024", "Profile 2 of 0 to 2: batch=16 length=8", "Profile 0 of 0 to 2: batch=1..2..8 length=1..128..512"} {
+		if got := v.Title() + ": " + rangesText(v.shown().Axes); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		press('s')
+	}
+	v.table.Select(1) // of profile 1
+	press(']')
+	if p := d.Asked.Profiles; len(p) != 2 || fmt.Sprint(p[0]) != "{map[ids:[1 600] mask:[1 600]] map[ids:[1 513] mask:[1 513]] map[ids:[1 2048] mask:[1 2048]]}" || d.Asked.MaxShapes != nil {
+		t.Errorf("] asks for %v", p)
+	}
+	press('D')
+	if p := d.Asked.Profiles; len(p) != 1 || p[0].MaxShapes["ids"][0] != 16 || v.at != 0 {
+		t.Errorf("D asks for %v", p)
+	}
+	if cmd := press('D'); cmd == nil || len(d.Asked.Profiles) != 1 {
+		t.Errorf("the first is dropped: %v", d.Asked.Profiles)
+	}
+	axes, err := parseRanges("batch=4 length=1..64..99", ofProfile(snap.Runtime, &snap.Config, 1)) // not the data's best
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(snap.Runtime, axes, 2, d)
+	if p := d.Asked.Profiles; len(p) != 2 || fmt.Sprint(p[1].Shapes) != "map[ids:[4 64] mask:[4 64]]" {
+		t.Errorf("a profile more: %v", p)
 	}
 }
