@@ -126,7 +126,7 @@ func (im *importer) results(g *graphProto) {
 	for i, v := range g.outputs {
 		t, ok := im.value(v.name)
 		switch {
-		case im.list(v.name) != nil:
+		case im.isSequence(v.name):
 			im.report(&Problem{Reason: fmt.Sprintf("output %q is a sequence, which is not supported", v.name)})
 			return
 		case t == nil || !t.IsKnown():
@@ -164,6 +164,7 @@ func (im *importer) inline(n *node, name, part string, g *graphProto) []error {
 type value struct {
 	tensor *graph.Tensor
 	list   []*graph.Tensor
+	rows   *graph.Tensor // of a sequence, where how many there are is not known
 	none   bool
 }
 
@@ -173,6 +174,10 @@ func (im *importer) outputs(outputs []*valueInfo) []value {
 	for _, v := range outputs {
 		if list := im.list(v.name); list != nil {
 			values = append(values, value{list: list})
+			continue
+		}
+		if t := im.rowsOf(v.name); t != nil {
+			values = append(values, value{rows: t})
 			continue
 		}
 		if im.isNone(v.name) {
@@ -214,6 +219,8 @@ func (im *importer) bring(n *node, name string, before int, part string, sub *im
 			im.none[out] = true
 		case v.list != nil:
 			im.sequences[out] = v.list
+		case v.rows != nil:
+			im.rows[out] = v.rows
 		default:
 			layer := name
 			if i > 0 {
@@ -235,7 +242,11 @@ func (im *importer) loop(n *node, name string, inputs []*graph.Tensor) []error {
 	if err != nil {
 		return []error{err}
 	}
-	g := graphs[0]
+	return im.loopOf(n, name, inputs, graphs[0])
+}
+
+// loopOf imports a Loop of a body.
+func (im *importer) loopOf(n *node, name string, inputs []*graph.Tensor, g *graphProto) []error {
 	var errs []error
 	sub := &importer{}
 	if carried, ok := im.carriedTensors(n, inputs); ok {
@@ -249,8 +260,11 @@ func (im *importer) loop(n *node, name string, inputs []*graph.Tensor) []error {
 				return nil
 			}
 		}
-	} else {
-		errs = []error{fmt.Errorf("it carries a sequence, and how many iterations there are is not known beforehand")}
+	} else if _, few := im.fewTrips(n, inputs); !few {
+		if a, ok := im.appends(n, inputs, g); ok {
+			return im.appendingLoop(a, name)
+		}
+		errs = []error{fmt.Errorf("it carries a sequence, does more than append to it, and how many iterations there are is not known beforehand")}
 	}
 	trips, ok := im.fewTrips(n, inputs)
 	switch {
@@ -314,7 +328,7 @@ func (im *importer) carriedTensors(n *node, inputs []*graph.Tensor) (list []*gra
 		if i < 2 {
 			continue
 		}
-		if i >= len(inputs) || inputs[i] == nil || im.list(name) != nil || im.isNone(name) {
+		if i >= len(inputs) || inputs[i] == nil || im.isSequence(name) || im.isNone(name) {
 			return nil, false
 		}
 		list = append(list, inputs[i])
@@ -347,7 +361,7 @@ func (im *importer) unroll(n *node, name string, inputs []*graph.Tensor, g *grap
 	before := len(im.net.Layers)
 	var carried []value
 	for i := 2; i < len(n.inputs); i++ {
-		v := value{list: im.list(n.inputs[i]), none: im.isNone(n.inputs[i])}
+		v := value{list: im.list(n.inputs[i]), rows: im.rowsOf(n.inputs[i]), none: im.isNone(n.inputs[i])}
 		if i < len(inputs) {
 			v.tensor = inputs[i]
 		}
@@ -404,6 +418,9 @@ func (im *importer) iteration(g *graphProto, path string, i int, carried []value
 		in := g.inputs[2+k].name
 		if sub.values[in] = v.tensor; v.list != nil {
 			sub.sequences[in] = v.list
+		}
+		if v.rows != nil {
+			sub.rows[in] = v.rows
 		}
 		sub.none[in] = v.none
 	}

@@ -37,6 +37,7 @@ type importer struct {
 	symbols      map[string]string        // symbol by dim_param
 	taken        map[string]bool          // symbols
 	sequences    map[string][]*graph.Tensor
+	rows         map[string]*graph.Tensor        // sequences of which how long they are is not known
 	none         map[string]bool                 // optionals without an element
 	decided      map[graph.Element]*graph.Tensor // what data decide, as extents
 	scope        scope
@@ -84,7 +85,7 @@ func (o Importer) read(name string, data []byte, external func(*tensor, int) ([]
 	im := &importer{
 		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets,
 		initializers: map[string]*tensor{}, sparse: map[string]bool{}, values: map[string]*graph.Tensor{},
-		symbols: map[string]string{}, taken: map[string]bool{}, sequences: map[string][]*graph.Tensor{}, none: map[string]bool{},
+		symbols: map[string]string{}, taken: map[string]bool{}, sequences: map[string][]*graph.Tensor{}, rows: map[string]*graph.Tensor{}, none: map[string]bool{},
 		decided: map[graph.Element]*graph.Tensor{}, scope: scope{work: &work{}},
 	}
 	if looked {
@@ -257,7 +258,7 @@ func (im *importer) inputs(n *node) (list []*graph.Tensor, ok bool) {
 			list = append(list, nil)
 			continue
 		}
-		if n.hasGraphs() && (im.list(in) != nil || im.isNone(in)) { // its graphs may read it
+		if n.hasGraphs() && (im.isSequence(in) || im.isNone(in)) { // its graphs may read it
 			if i < len(n.inputs) {
 				list = append(list, nil)
 			}

@@ -58,6 +58,7 @@ output w
 			sub(7, nodeBytes("Relu", "", list("in"), list("mid"))),
 			sub(7, nodeBytes("Softmax", "s", list("mid"), list("out"), sub(5, msg(str(1, "axis"), num(20, kindInt), str(21, "ax")))))))),
 		"network g\ninput  x f32[2]\nf/Relu_0: f/mid f32[2] = Relu(x) program=relu($0)\nf/s: y f32[2] = Softmax(f/mid)\noutput y\n"},
+	{"another rank without a number", modelBytes(input("x", 2), relu, output("y", "a", "b")), "network g\ninput  x f32[2]\nr: y f32[2] = Relu(x) program=relu($0)\noutput y\n"},
 	{"second output left out", modelBytes(input("x", 1, 1, 4), nodeField("MaxPool", "p", list("x"), list("y", ""), intsAttr("kernel_shape", 2)), output("y")[:0], sub(12, str(1, "y"))),
 		"network g\ninput  x f32[1,1,4]\np: y f32[1,1,3] = MaxPool(x) kernel=[2]\noutput y\n"},
 }
@@ -109,6 +110,7 @@ var importErrorCases = []struct {
 		list("Celu (node c): alpha is 0, which x cannot be divided by")},
 	{"shape inference", modelBytes(input("x", 2, 3), initializer("w", twoNumbers), nodeField("Conv", "c", list("x", "w"), list("y")), output("y", 2)), list("Conv (node c): input f32[2,3] and weights f32[2]")},
 	{"declared type", modelBytes(input("x", 2), relu, sub(12, valueBytes("y", 7, 2))), list(`output "y" is declared as i64, but the graph computes f32[2]`)},
+	{"declared rank", modelBytes(input("x", "n", 2), relu, output("y", "n", 2, 1)), list(`output "y" is declared with shape [n,2,1], but the graph computes f32[n,2]`)},
 	{"declared shape", modelBytes(input("x", "n", 2), relu, output("y", 4, 3)), list(`output "y" is declared with shape [4,3], but the graph computes f32[n,2]`)},
 	{"missing output", modelBytes(input("x", 2), relu, output("z", 2)), list(`output "z": nothing produces it`)},
 	{"complex input", modelBytes(sub(11, valueBytes("x", 14, 2)), relu, output("y", 2)), list(`input "x": element type complex64 is not supported`)},

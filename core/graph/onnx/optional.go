@@ -31,7 +31,7 @@ func (im *importer) isNone(name string) bool {
 		if im.none[name] {
 			return true
 		}
-		if _, own := im.values[name]; own || im.sequences[name] != nil || im.initializers[name] != nil {
+		if _, own := im.values[name]; own || im.sequences[name] != nil || im.rows[name] != nil || im.initializers[name] != nil {
 			return false
 		}
 	}
@@ -46,7 +46,7 @@ func (im *importer) optional(s *sequenceNode) error {
 
 // optionalGetElement is the element.
 func (im *importer) optionalGetElement(s *sequenceNode) error {
-	if s.list == nil && s.Input(0) == nil {
+	if s.list == nil && s.rows == nil && s.Input(0) == nil {
 		return fmt.Errorf("its input has no element")
 	}
 	return im.same(s)
@@ -55,7 +55,7 @@ func (im *importer) optionalGetElement(s *sequenceNode) error {
 // optionalHasElement is whether there is one.
 func (im *importer) optionalHasElement(s *sequenceNode) error {
 	has := uint8(1)
-	if s.list == nil && s.Input(0) == nil {
+	if s.list == nil && s.rows == nil && s.Input(0) == nil {
 		has = 0
 	}
 	out := s.node.outputs[0]
@@ -68,6 +68,9 @@ func (im *importer) same(s *sequenceNode) error {
 	switch x := s.Input(0); {
 	case s.list != nil:
 		return im.give(s, s.list)
+	case s.rows != nil:
+		im.rows[s.node.outputs[0]] = s.rows
+		return nil
 	case x != nil:
 		return im.layered(s, func(d *graph.Definition) []*graph.Tensor { return []*graph.Tensor{d.Identity(x)} })
 	}

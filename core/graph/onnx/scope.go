@@ -33,7 +33,7 @@ func (im *importer) within(g *graphProto, path string, inlined bool) *importer {
 	sub := &importer{
 		Importer: im.Importer, net: im.net, external: im.external, opsets: im.opsets,
 		initializers: map[string]*tensor{}, sparse: map[string]bool{}, values: map[string]*graph.Tensor{},
-		symbols: im.symbols, taken: im.taken, sequences: map[string][]*graph.Tensor{}, none: map[string]bool{}, decided: im.decided,
+		symbols: im.symbols, taken: im.taken, sequences: map[string][]*graph.Tensor{}, rows: map[string]*graph.Tensor{}, none: map[string]bool{}, decided: im.decided,
 		scope: scope{outer: im, prefix: path + "/", inlined: inlined, work: im.scope.work, seen: map[*graph.Tensor]*graph.Tensor{}},
 	}
 	sub.Fixed = nil

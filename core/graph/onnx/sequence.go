@@ -9,7 +9,7 @@ import (
 )
 
 // Sequences of tensors exist while a model is imported, and not in networks: which tensor is at which place of a sequence must
-// be known.
+// be known, unless they are the rows of one; see rows.go.
 
 // maxSequence bounds the tensors of a sequence.
 const maxSequence = 1 << 12
@@ -42,7 +42,7 @@ func (im *importer) noSequences(n *node) error {
 	for _, in := range n.inputs {
 		switch {
 		case in == "":
-		case im.list(in) != nil:
+		case im.isSequence(in):
 			return fmt.Errorf("its input %q is a sequence, which is not supported", in)
 		case im.isNone(in):
 			return fmt.Errorf("its input %q is an optional without an element", in)
@@ -71,6 +71,7 @@ type sequenceNode struct {
 	*graph.Node
 	node *node
 	list []*graph.Tensor // that input 0 is; nil if it is none
+	rows *graph.Tensor   // whose rows are the tensors of input 0; nil if it is no such sequence
 }
 
 // sequence imports a node that reads or makes a sequence; done is false for another one.
@@ -80,7 +81,7 @@ func (im *importer) sequence(n *node, name string) (done bool) {
 		return false
 	}
 	if run == nil {
-		if n.opType != "Identity" || len(n.inputs) != 1 || len(n.outputs) != 1 || im.list(n.inputs[0]) == nil && !im.isNone(n.inputs[0]) {
+		if n.opType != "Identity" || len(n.inputs) != 1 || len(n.outputs) != 1 || !im.isSequence(n.inputs[0]) && !im.isNone(n.inputs[0]) {
 			return false
 		}
 		run = (*importer).same
@@ -88,13 +89,13 @@ func (im *importer) sequence(n *node, name string) (done bool) {
 	s := &sequenceNode{node: n}
 	tensors := *n
 	if len(n.inputs) > 0 && n.inputs[0] != "" {
-		if s.list = im.list(n.inputs[0]); s.list != nil || im.isNone(n.inputs[0]) {
+		if s.list, s.rows = im.list(n.inputs[0]), im.rowsOf(n.inputs[0]); s.list != nil || s.rows != nil || im.isNone(n.inputs[0]) {
 			tensors.inputs = slices.Clone(n.inputs)
 			tensors.inputs[0] = ""
 		}
 	}
 	for _, in := range tensors.inputs {
-		if in != "" && im.list(in) != nil {
+		if in != "" && im.isSequence(in) {
 			im.fail(n, name, fmt.Errorf("its input %q is a sequence, which is not supported", in))
 			return true
 		}
@@ -142,7 +143,10 @@ func (im *importer) give(s *sequenceNode, list []*graph.Tensor) error {
 
 // needsList returns an error where input 0 is no sequence.
 func (s *sequenceNode) needsList() error {
-	if s.list == nil {
+	switch {
+	case s.rows != nil:
+		return fmt.Errorf("how many tensors its input 0 has must be known")
+	case s.list == nil:
 		return fmt.Errorf("its input 0 is no sequence that is known")
 	}
 	return nil
@@ -210,6 +214,9 @@ func (im *importer) sequenceErase(s *sequenceNode) error {
 }
 
 func (im *importer) sequenceAt(s *sequenceNode) error {
+	if s.rows != nil {
+		return im.rowAt(s)
+	}
 	if err := s.needsList(); err != nil {
 		return err
 	}
@@ -224,6 +231,9 @@ func (im *importer) sequenceAt(s *sequenceNode) error {
 }
 
 func (im *importer) sequenceLength(s *sequenceNode) error {
+	if s.rows != nil {
+		return im.rowCount(s)
+	}
 	if err := s.needsList(); err != nil {
 		return err
 	}
@@ -232,15 +242,18 @@ func (im *importer) sequenceLength(s *sequenceNode) error {
 }
 
 func (im *importer) concatFromSequence(s *sequenceNode) error {
+	axis, fresh := s.Int("axis", 0), s.Flag("new_axis", false)
+	if !s.Has("axis") {
+		return fmt.Errorf("attribute axis is missing")
+	}
+	if s.rows != nil {
+		return im.joinRows(s, axis, fresh)
+	}
 	if err := s.needsList(); err != nil {
 		return err
 	}
 	if len(s.list) == 0 {
 		return fmt.Errorf("the sequence is empty")
-	}
-	axis, fresh := s.Int("axis", 0), s.Flag("new_axis", false)
-	if !s.Has("axis") {
-		return fmt.Errorf("attribute axis is missing")
 	}
 	return im.layered(s, func(d *graph.Definition) []*graph.Tensor {
 		list := s.list
@@ -264,15 +277,15 @@ func (im *importer) splitToSequence(s *sequenceNode) error {
 		return fmt.Errorf("axis %d is not one of %d", axis, len(x.Dims))
 	}
 	axis = (axis + len(x.Dims)) % len(x.Dims)
+	squeeze := !keep && s.inOnes()
 	extent, ok := x.Dims[axis].IsConst()
 	if !ok {
-		return fmt.Errorf("input 0 is %s, whose extent on axis %d must be known", x.TypeString(), axis)
+		return im.splitRows(s, x, axis, squeeze)
 	}
 	sizes, err := s.sizes(extent)
 	if err != nil {
 		return err
 	}
-	squeeze := s.Input(1) == nil && !keep
 	var list []*graph.Tensor
 	name := s.node.outputs[0]
 	if err := im.layeredAs(s, func(d *graph.Definition) []*graph.Tensor {
@@ -289,6 +302,17 @@ func (im *importer) splitToSequence(s *sequenceNode) error {
 	delete(im.values, name)
 	im.values[name] = nil
 	return im.give(s, list)
+}
+
+// inOnes reports whether SplitToSequence makes parts of 1, each by itself. Where it says so by a number ONNX has them keep their axis, and
+// neither PyTorch's exporter, which writes an unbind so, nor ONNX Runtime does.
+func (s *sequenceNode) inOnes() bool {
+	t := s.Input(1)
+	if t == nil {
+		return true
+	}
+	list, ok := t.Ints()
+	return ok && len(t.Dims) == 0 && list[0] == 1
 }
 
 // sizes returns the extents of the parts that SplitToSequence makes of one.

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
@@ -128,6 +129,8 @@ func (im *importer) output(v *valueInfo) {
 	if t == nil {
 		if list := im.list(v.name); list != nil {
 			im.sequenceOutput(v.name, list)
+		} else if im.rowsOf(v.name) != nil {
+			im.report(&Problem{Reason: fmt.Sprintf("output %q is a sequence, and how many tensors it has is not known", v.name)})
 		} else if !ok {
 			im.refuse(&Problem{Reason: fmt.Sprintf("output %q: nothing produces it", v.name)})
 		}
@@ -147,8 +150,9 @@ func (im *importer) output(v *valueInfo) {
 	if !v.hasShape {
 		return
 	}
-	bad := len(v.dims) != len(t.Dims)
-	for i := 0; !bad && i < len(v.dims); i++ {
+	// A declaration without a number may have another rank, as those have that exporters infer of what they write otherwise than ONNX says.
+	bad := len(v.dims) != len(t.Dims) && slices.ContainsFunc(v.dims, func(d dim) bool { return d.known })
+	for i := 0; !bad && len(v.dims) == len(t.Dims) && i < len(v.dims); i++ {
 		n, ok := t.Dims[i].IsConst()
 		bad = ok && v.dims[i].known && v.dims[i].value >= 0 && v.dims[i].value != int64(n)
 	}

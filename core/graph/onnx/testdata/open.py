@@ -97,4 +97,35 @@ case("places by what is not zero", [
     node("Squeeze", ["row", "first"], ["places"]), node("Reshape", ["x", "rows"], ["flat"]), node("Gather", ["flat", "places"], ["y"], axis=1)],
     {"first": ints(0), "rows": ints(0, -1)}, some)
 
+def loop(nodes, carried, results):
+    """A Loop over rows whose body has the nodes: carried are the sequence's names before, after and outside, results the outputs."""
+    info, sequence = helper.make_tensor_value_info, helper.make_tensor_sequence_value_info
+    body = helper.make_graph([node("Identity", ["go"], ["goes"])] + nodes, "body",
+                             [info("i", TensorProto.INT64, []), info("go", TensorProto.BOOL, []), sequence("s", TensorProto.FLOAT, None)] + carried,
+                             [info("goes", TensorProto.BOOL, []), sequence("t", TensorProto.FLOAT, None)] + results)
+    return body
+
+
+row, last = helper.make_tensor_value_info("row", TensorProto.FLOAT, None), helper.make_tensor_value_info("last", TensorProto.FLOAT, None)
+rows = [node("Shape", ["x"], ["height"], start=2, end=3), node("Squeeze", ["height"], ["times"]), node("SequenceEmpty", [], ["none"])]
+case("a sequence that a loop appends to", rows + [
+    node("ReduceSum", ["x", "two"], ["first"], keepdims=0),
+    node("Loop", ["times", "", "none", "first"], ["list", "end"], body=loop(
+        [node("Gather", ["x", "i"], ["at"], axis=2), node("Sub", ["at", "row"], ["last"]), node("SequenceInsert", ["s", "last"], ["u"]), node("Identity", ["u"], ["t"])], [row], [last])),
+    node("ConcatFromSequence", ["list"], ["new"], axis=-2, new_axis=1), node("ConcatFromSequence", ["list"], ["joined"], axis=1),
+    node("Flatten", ["new"], ["a"]), node("Flatten", ["joined"], ["b"]), node("Flatten", ["end"], ["c"]), node("Concat", ["a", "b", "c"], ["y"], axis=1)], {"two": ints(2)}, some)
+case("a sequence of the parts of an open axis", rows + [
+    node("SplitToSequence", ["x"], ["parts"], axis=2, keepdims=0), node("SequenceLength", ["parts"], ["length"]),
+    node("Loop", ["length", "", "none"], ["list"], body=loop(
+        [node("Sub", ["length", "i"], ["left"]), node("Sub", ["left", "one"], ["back"]), node("SequenceAt", ["parts", "back"], ["at"]), node("SequenceInsert", ["s", "at"], ["t"])], [], [])),
+    node("ConcatFromSequence", ["list"], ["y"], axis=2, new_axis=1)], {"one": np.array(1, np.int64)}, some)
+case("parts of one that keep their axis", [
+    node("SplitToSequence", ["x", "one"], ["parts"], axis=3), node("SequenceAt", ["parts", "at"], ["part"]), node("ConcatFromSequence", ["parts"], ["whole"], axis=3),
+    node("Sub", ["whole", "part"], ["y"])], {"one": np.array(1, np.int64), "at": np.array(-1, np.int64)}, some)
+
+case("an unbind of PyTorch", [
+    node("SplitToSequence", ["x", "one"], ["parts"], axis=2, keepdims=0), node("ConcatFromSequence", ["parts"], ["all"], axis=3, new_axis=1),
+    node("SplitToSequence", ["x", "one"], ["batches"], axis=1, keepdims=0), node("SequenceAt", ["batches", "at"], ["plain"]), node("Unsqueeze", ["plain", "one"], ["back"]),
+    node("Transpose", ["all"], ["turned"], perm=[0, 1, 3, 2]), node("Add", ["turned", "back"], ["y"])], {"one": np.array(1, np.int64), "at": np.array(0, np.int64)}, some)
+
 print("[" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "]")
