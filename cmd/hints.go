@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -119,6 +120,12 @@ func hintOnFact(fact pane.Fact) string {
 func hintOnData(err error) string {
 	if e := new(model.UnboundShapes); errors.As(err, &e) {
 		return fmt.Sprintf("--shapes %s gives shapes; --data names data that has them", e.Example())
+	}
+	if e := new(model.RangeError); errors.As(err, &e) {
+		if e.Alone() {
+			return "--shapes " + shellLine([]string{strings.Join(shapeWords(e.Min), ",")}) + " serves these alone"
+		}
+		return shellLine([]string{"--minShapes", strings.Join(shapeWords(e.Min), ","), "--maxShapes", strings.Join(shapeWords(e.Max), ",")}) + " serve that range"
 	}
 	if e := new(dataset.TooManyItems); errors.As(err, &e) {
 		return fmt.Sprintf("--random-items %d makes as many as there may be", e.Fit)

@@ -25,20 +25,22 @@ func TestHints(t *testing.T) {
 	open := &graph.Tensor{Name: "x", Type: numeric.F32, Dims: []symbolic.Dim{symbolic.Symbol("n"), symbolic.Const(3), symbolic.Symbol("h")}}
 	_, noLayers := exchange.OpenEngine([]exchange.File{{Path: "model.onnx", Data: []byte("model")}})
 	for want, err := range map[string]error{
-		"trtui inspect engine":  noLayers,
-		"--shapes x:1x3x":       &model.UnboundShapes{Inputs: []*graph.Tensor{open}},
-		"--random-items 16 ":    &dataset.TooManyItems{Items: 32, Fit: 16},
-		"--label-offset":        &stages.LabelError{},
-		"--allow-not-finite":    &dataset.NotFiniteError{},
-		"--type i8 and --shape": &dataset.UnknownForm{Err: fmt.Errorf("no")},
-		"--shapes, --batch":     &model.ShapesError{Err: fmt.Errorf("no")},
-		"trtui inspect tactics": &sessions.TacticError{},
-		"the key w":             recording.ErrNotRecording,
-		"--data takes it":       &model.Foreign{Use: model.AsData},
-		"trtui replay opens":    &model.Foreign{Use: model.AsRecording},
-		"--config takes":        &model.Foreign{Use: model.AsConfig},
-		"--minShapes":           &run.OutOfRange{Symbol: "n"},
-		"--shapes x:2x12":       &run.OtherShape{Input: "x", Dims: []int{2, 12}, WantDims: []int{2, 40}},
+		"trtui inspect engine":                      noLayers,
+		"--shapes x:1x3x":                           &model.UnboundShapes{Inputs: []*graph.Tensor{open}},
+		"--random-items 16 ":                        &dataset.TooManyItems{Items: 32, Fit: 16},
+		"--label-offset":                            &stages.LabelError{},
+		"--allow-not-finite":                        &dataset.NotFiniteError{},
+		"--type i8 and --shape":                     &dataset.UnknownForm{Err: fmt.Errorf("no")},
+		"--minShapes x:1x2 --maxShapes x:4x8 serve": &model.RangeError{Err: &model.ShapesError{Err: fmt.Errorf("no")}, Min: map[string][]int{"x": {1, 2}}, Max: map[string][]int{"x": {4, 8}}},
+		"--shapes x:1x2 serves":                     &model.RangeError{Err: &model.ShapesError{Err: fmt.Errorf("no")}, Min: map[string][]int{"x": {1, 2}}, Max: map[string][]int{"x": {1, 2}}},
+		"--shapes, --batch":                         &model.ShapesError{Err: fmt.Errorf("no")},
+		"trtui inspect tactics":                     &sessions.TacticError{},
+		"the key w":                                 recording.ErrNotRecording,
+		"--data takes it":                           &model.Foreign{Use: model.AsData},
+		"trtui replay opens":                        &model.Foreign{Use: model.AsRecording},
+		"--config takes":                            &model.Foreign{Use: model.AsConfig},
+		"--minShapes":                               &run.OutOfRange{Symbol: "n"},
+		"--shapes x:2x12":                           &run.OtherShape{Input: "x", Dims: []int{2, 12}, WantDims: []int{2, 40}},
 	} {
 		if got := hintOn(fmt.Errorf("wrapped: %w", err)); !strings.Contains(got, want) {
 			t.Errorf("%T: %q, want %q", err, got, want)

@@ -1,9 +1,12 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
+	"strings"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions/config"
@@ -19,11 +22,19 @@ func RangesOf(m *Model, cfg config.Config) (low, high map[string]int, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if low, err = endOf(m, env, cfg.MinShapes); err != nil {
-		return nil, nil, fmt.Errorf("least shapes: %w", err)
-	}
-	if high, err = endOf(m, env, cfg.MaxShapes); err != nil {
-		return nil, nil, fmt.Errorf("largest shapes: %w", err)
+	low, notLow := endOf(m, env, cfg.MinShapes)
+	high, notHigh := endOf(m, env, cfg.MaxShapes)
+	for _, end := range []struct {
+		name string
+		err  error
+	}{{"least", notLow}, {"largest", notHigh}} {
+		var unfit *ShapesError
+		switch {
+		case errors.As(end.err, &unfit) && low != nil && high != nil && CheckExtents(m, env) == nil:
+			return nil, nil, newRangeError(m, end.name, unfit, env, low, high)
+		case end.err != nil:
+			return nil, nil, fmt.Errorf("%s shapes: %w", end.name, end.err)
+		}
 	}
 	counted := m.Network.CountSymbols() // what they are at most need not grow with extents
 	for _, name := range slices.Sorted(maps.Keys(env)) {
@@ -61,4 +72,67 @@ func endOf(m *Model, env map[string]int, shapes map[string][]int) (map[string]in
 		err = CheckExtents(m, end)
 	}
 	return end, err
+}
+
+// RangeError is the error that the layers of a model do not fit together at an end of a range that an engine is to serve.
+type RangeError struct {
+	End      string // "least" or "largest"
+	Err      *ShapesError
+	Min, Max map[string][]int // of inputs with open axes: the widest range around the best shapes, within what was asked, that was found
+	Axes     string           // of that, as in "batch=1..4, seq=1..256"; the best extents alone where no others were found
+}
+
+func (e *RangeError) Error() string {
+	return fmt.Sprintf("%s shapes: %v; the model cannot take inputs of %s; within the range it can take %s", e.End, e.Err.Err, e.Err.Shapes, e.Axes)
+}
+
+func (e *RangeError) Unwrap() error { return e.Err }
+
+// Alone reports whether no other shapes than the best ones were found.
+func (e *RangeError) Alone() bool { return maps.EqualFunc(e.Min, e.Max, slices.Equal) }
+
+// newRangeError finds the widest range between low and high, around env, at whose ends layers fit together.
+func newRangeError(m *Model, end string, err *ShapesError, env, low, high map[string]int) *RangeError {
+	least, most := maps.Clone(env), maps.Clone(env)
+	names := slices.Sorted(maps.Keys(env))
+	for _, name := range names {
+		least[name], most[name] = nearest(m, env, name, low[name]), nearest(m, env, name, high[name])
+	}
+	if CheckExtents(m, least) != nil || CheckExtents(m, most) != nil { // each by itself, but not all together
+		least, most = env, env
+	}
+	var axes []string
+	for _, name := range names {
+		switch {
+		case least[name] < most[name]:
+			axes = append(axes, fmt.Sprintf("%s=%d..%d", name, least[name], most[name]))
+		case low[name] < high[name]:
+			axes = append(axes, fmt.Sprintf("%s=%d", name, env[name]))
+		}
+	}
+	return &RangeError{End: end, Err: err, Min: m.Network.ShapesAt(least), Max: m.Network.ShapesAt(most), Axes: strings.Join(axes, ", ")}
+}
+
+// nearest returns the extent next to one that is asked for at which layers fit together, the other axes at their best: the first on the way
+// to the best one, as where a model takes multiples alone, or else what a limit on the way leaves.
+func nearest(m *Model, env map[string]int, symbol string, asked int) int {
+	const steps = 64
+	at, best := maps.Clone(env), env[symbol]
+	fits := func(v int) bool {
+		at[symbol] = v
+		return CheckExtents(m, at) == nil
+	}
+	way, n := 1, best-asked
+	if n < 0 {
+		way, n = -1, -n
+	}
+	for i := range min(n, steps) {
+		if v := asked + way*i; fits(v) {
+			return v
+		}
+	}
+	if n <= steps {
+		return best
+	}
+	return best - way*sort.Search(n-1, func(i int) bool { return !fits(best - way*(i+1)) })
 }
