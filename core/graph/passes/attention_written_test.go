@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/passes/recognise"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // written is a way to write attention down.
@@ -207,6 +208,20 @@ func TestAttentionAsWritten(t *testing.T) {
 			q, k, v := n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries), n.input("v", 2, 4, queries-1, headSize)
 			p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.add("QK", graph.MatMul, nil, q, k))
 			return n.output(n.add("PV", graph.MatMul, nil, n.cut("Window", p, 1, queries, 1), v))
+		}},
+		{"blocks-of-an-open-text", func(n *net) *graph.Network {
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("sequence"), symbolic.Const(4), symbolic.Const(2), symbolic.Const(8))
+			s := n.add("QK", graph.MatMul, nil, n.transpose("Q", x, 0, 1, 3, 2, 4), n.transpose("K", x, 0, 1, 3, 4, 2))
+			y := n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s), n.transpose("V", x, 0, 1, 3, 2, 4))
+			return n.output(n.reshape("Joined", n.transpose("Side", y, 0, 1, 3, 2, 4), 0, -1, 16))
+		}},
+		{"windows-of-an-open-batch", func(n *net) *graph.Network {
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(8), symbolic.Const(queries), symbolic.Const(headSize))
+			q := n.reshape("Q", x, -1, 2, queries, headSize)
+			s := n.reshape("Windows", n.add("QK", graph.MatMul, nil, q, n.transpose("K", q, 0, 1, 3, 2)), -1, 4, 2, queries, queries)
+			s = n.binary("Masked", elementwise.Add, s, n.weights("mask", -1, 1, 1, 4, 1, queries, queries))
+			p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, n.reshape("All", s, -1, 2, queries, queries))
+			return n.output(n.add("PV", graph.MatMul, nil, p, q))
 		}},
 		{"heads-with-batch", func(n *net) *graph.Network {
 			s := n.add("QK", graph.MatMul, nil, n.input("q", 4, 5, 3), n.transpose("K", n.input("k", 4, 5, 3), 0, 2, 1))

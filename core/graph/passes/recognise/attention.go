@@ -392,6 +392,9 @@ func (a *attention) of(c *pass.Candidate, h operands, attrs graph.AttentionAttrs
 	if err := by.Infer(); err != nil || !symbolic.Equal(y.Dims, h.y.dims) {
 		return nil, c.Miss(pass.WrongShape, "%s, %s and %s do not make %s", inputs[0], inputs[1], inputs[2], symbolic.Format(h.y.dims))
 	}
+	if !a.draft.shaped(by, h.y.t.Dims) {
+		return nil, c.Miss(pass.WrongShape, "%s cannot be given the shape %s", y, symbolic.Format(h.y.t.Dims))
+	}
 	return by, true
 }
 

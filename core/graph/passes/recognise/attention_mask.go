@@ -233,25 +233,22 @@ func commonAxes(from, to []symbolic.Dim) (m, n int) {
 // divides reports whether y is known to be a multiple of x.
 func divides(x, y symbolic.Dim) bool { return !x.Is(0) && y.Div(x).Mul(x).Equal(y) }
 
-// expanded returns t broadcast to dims; nil where an axis would become one of unknown extent.
+// expanded returns t broadcast to dims; nil where an axis would become one of an extent that no input of the network has.
 func (a *attention) expanded(t *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
 	own := len(dims) - len(t.Dims)
 	if symbolic.Equal(t.Dims, dims[own:]) && allOnes(dims[:own]) {
 		return t
 	}
-	shape := make([]int64, len(dims))
-	for i, d := range dims {
-		n, ok := d.IsConst()
-		switch {
-		case i >= own && t.Dims[i-own].Equal(d):
-			shape[i] = 1
-		case !ok:
-			return nil
-		default:
-			shape[i] = int64(n)
+	shape := slices.Clone(dims)
+	for i := range t.Dims {
+		if t.Dims[i].Equal(dims[own+i]) {
+			shape[own+i] = symbolic.Const(1)
 		}
 	}
-	s := a.draft.constant(t.Name+"_extents", numeric.Values(numeric.I64, shape, len(shape)))
+	s := a.draft.extents(t.Name+"_extents", shape, false)
+	if s == nil {
+		return nil
+	}
 	return a.draft.layer(t.Name+"_expanded", graph.Expand, nil, t, s)
 }
 

@@ -2,6 +2,7 @@ package recognise
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -17,6 +18,7 @@ type draft struct {
 	r      *pass.Rewrite
 	from   []string // what the layers stand for that read inputs and constants alone; others stand for what they read
 	layers []*graph.Layer
+	view   *graph.Layer // that gives the result of the last layer, behind these, another shape; nil for none
 }
 
 // layer returns the output of a layer: of one that the network or the draft has, or of a new one; nil if it has no shape.
@@ -75,7 +77,7 @@ func (d *draft) reshape(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
 		}
 	}
 	if !ok {
-		return nil
+		return d.reshapeBy(x, dims)
 	}
 	s := d.constant(x.Name+"_shape", numeric.Values(numeric.I64, shape, len(shape)))
 	for _, u := range x.Users { // one that is there has a shape of another name
@@ -84,6 +86,69 @@ func (d *draft) reshape(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
 		}
 	}
 	return d.layer(x.Name+"_view", graph.Reshape, graph.ReshapeAttrs{}, x, s)
+}
+
+// reshapeBy returns x in the given shape, of which the inputs of the network, or x itself, have what a constant cannot say; nil where
+// they do not.
+func (d *draft) reshapeBy(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
+	s := d.extents(x.Name+"_shape", dims, true, x)
+	if s == nil {
+		return nil
+	}
+	y := d.layer(x.Name+"_view", graph.Reshape, graph.ReshapeAttrs{AllowZero: !slices.ContainsFunc(s.Value, func(n symbolic.Dim) bool { return n.Is(-1) })}, x, s)
+	if y == nil || !symbolic.Equal(y.Dims, dims) {
+		return nil
+	}
+	return y
+}
+
+// extents returns the list of dims, those that are not known as an input of the network has them, or another tensor of it; nil where
+// none does. One of them may be left open, as -1.
+func (d *draft) extents(name string, dims []symbolic.Dim, open bool, others ...*graph.Tensor) *graph.Tensor {
+	var parts []*graph.Tensor
+	var known []symbolic.Dim
+	settle := func() {
+		if len(known) > 0 {
+			list := make([]int64, len(known))
+			for i, n := range known {
+				n, _ := n.IsConst()
+				list[i] = int64(n)
+			}
+			t := d.constant(name, numeric.Values(numeric.I64, list, len(list)))
+			t.Value, parts, known = known, append(parts, t), nil
+		}
+	}
+	for _, dim := range dims {
+		if _, ok := dim.IsConst(); ok {
+			known = append(known, dim)
+			continue
+		}
+		x, axis := d.measured(dim, others)
+		switch {
+		case x != nil:
+			settle()
+			parts = append(parts, d.layer(fmt.Sprintf("%s_extent_%d", x.Name, axis), graph.ShapeOf, graph.ShapeAttrs{Start: axis, End: axis + 1}, x))
+		case open:
+			known, open = append(known, symbolic.Const(-1)), false
+		default:
+			return nil
+		}
+	}
+	if settle(); len(parts) == 1 {
+		return parts[0]
+	}
+	return d.layer(name, graph.Concat, graph.ConcatAttrs{}, parts...)
+}
+
+// measured returns an input of the network with an axis of the given extent, or another tensor of it that has one; nil for none.
+func (d *draft) measured(dim symbolic.Dim, others []*graph.Tensor) (x *graph.Tensor, axis int) {
+	n := d.r.Network()
+	for _, x := range slices.Concat(n.Inputs, others) {
+		if axis := slices.IndexFunc(x.Dims, dim.Equal); axis >= 0 && n.Tensor(x.Name) == x {
+			return x, axis
+		}
+	}
+	return nil, 0
 }
 
 // widened returns the axes of extent 1 with which the last axes of from, that are those of to, are where they are in to: a Reshape takes
@@ -152,21 +217,34 @@ func (d *draft) add(last *graph.Layer) {
 	}
 }
 
-// stand makes the draft and a layer, whose output is z but for its shape, compute z; of the layers that are gone then, those go
-// that nothing else needs.
+// shaped makes the draft bring the result of its last layer, by, to a shape; false where it cannot.
+func (d *draft) shaped(by *graph.Layer, dims []symbolic.Dim) bool {
+	y := by.Outputs[0]
+	if symbolic.Equal(y.Dims, dims) {
+		return true
+	}
+	y.Producer = by
+	z := d.reshape(y, dims)
+	if z == nil {
+		return false
+	}
+	y.Name += "_heads"
+	d.view, d.layers = z.Producer, d.layers[:len(d.layers)-1]
+	return true
+}
+
+// stand makes the draft and a layer compute z, whose shape the layer's result has or is given by shaped; of the layers that are gone
+// then, those go that nothing else needs.
 func stand(c *pass.Candidate, d *draft, z *graph.Tensor, by *graph.Layer, gone []*graph.Layer) {
 	r := c.Rewrite()
 	root, moved := z.Producer, r.Moved(gone)
-	d.add(by)
-	if !symbolic.Equal(z.Dims, by.Outputs[0].Dims) {
-		y := r.Network().NewTensor(z.Name+"_heads", z.Type, by.Outputs[0].Dims)
-		shape, _ := match.ReshapeTo(y, z.Dims)
-		r.Replace(root, r.Reshape(y, z.Name+"_shape", shape))
-		by.Outputs, by.From = []*graph.Tensor{y}, c.Members
-		by = r.Network().Insert(by)
-	} else {
-		by = r.Replace(root, by)
+	last := by
+	if d.view != nil {
+		by.From, last = c.Members, d.view
+		d.layers = append(d.layers, by)
 	}
+	d.add(last)
+	r.Replace(root, last)
 	c.Absorb(gone, moved)
 	c.Fire(by)
 }

@@ -232,6 +232,9 @@ func putRotary(r *pass.Rewrite, c *pass.Candidate, m *rotary) bool {
 	if err := by.Infer(); err != nil || !symbolic.Equal(y.Dims, dims) || y.Type != m.y.Type {
 		return c.Miss(pass.WrongShape, "%s does not become %s by %s and %s", m.x, m.y, cos, sin)
 	}
+	if !d.shaped(by, m.y.Dims) {
+		return c.Miss(pass.WrongShape, "%s cannot be given the shape %s", y, symbolic.Format(m.y.Dims))
+	}
 	if !c.Has(by) || !c.Enabled() {
 		return false
 	}
