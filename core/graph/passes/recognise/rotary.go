@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/pass/match"
@@ -42,6 +43,7 @@ type rotary struct {
 	x, y     *graph.Tensor
 	attrs    graph.RotaryAttrs
 	cos, sin angles
+	back     bool // by minus the angles
 	fault    string
 	inner    []*graph.Layer
 }
@@ -181,16 +183,20 @@ func ofFirstPair(l lane) bool { return l[0].from+l[1].from == 1 }
 // pair takes two lanes as one pair.
 func (m *rotary) pair(list []lane, i, j int) {
 	a, b := list[i], list[j]
+	back := b[1].minus
 	switch {
 	case a[1].from != j || b[1].from != i:
 		m.fault = "its components are paired in another way"
-	case a[0].minus || b[0].minus || !a[1].minus || b[1].minus:
+	case a[0].minus || b[0].minus || a[1].minus == back:
 		m.fault = "a pair is not turned by an angle"
+	case m.sin.t != nil && back != m.back:
+		m.fault = "its pairs are turned in both directions"
 	case a[0].text() != b[0].text() || a[1].text() != b[1].text():
 		m.fault = "the components of a pair are turned by angles that are not known to be equal"
 	case !m.cos.add(a[0]) || !m.sin.add(a[1]):
 		m.fault = "its angles are those of several tensors"
 	}
+	m.back = back
 }
 
 func (t laneTerm) text() string { return laneText(t.by, t.axes, t.at) }
@@ -226,6 +232,9 @@ func putRotary(r *pass.Rewrite, c *pass.Candidate, m *rotary) bool {
 	}
 	if cos == nil || sin == nil || x == nil {
 		return c.Miss(pass.WrongShape, "angles %s and %s are not those of places of %s", m.cos.t, m.sin.t, m.x)
+	}
+	if m.back {
+		sin = d.layer(sin.Name+"_back", match.Ops().Named("Neg"), graph.Elementwise{Program: elementwise.Unary(elementwise.Neg)}, sin)
 	}
 	y := &graph.Tensor{Name: m.y.Name}
 	by := &graph.Layer{Name: m.y.Producer.Name, Op: graph.Rotary, Attrs: m.attrs, Inputs: []*graph.Tensor{x, cos, sin}, Outputs: []*graph.Tensor{y}}
