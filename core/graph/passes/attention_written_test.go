@@ -209,6 +209,25 @@ func TestAttentionAsWritten(t *testing.T) {
 			p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.add("QK", graph.MatMul, nil, q, k))
 			return n.output(n.add("PV", graph.MatMul, nil, n.cut("Window", p, 1, queries, 1), v))
 		}},
+		{"normalised-behind-the-heads", func(n *net) *graph.Network { // of the values alone heads can be cut at once
+			split := func(name string, heads int64) *graph.Tensor {
+				x := n.reshape(name+"_heads", n.input(name, 2, queries, int(heads)*headSize), 2, queries, heads, headSize)
+				return n.transpose(name+"_turned", x, 0, 2, 1, 3)
+			}
+			norm := func(name string, x *graph.Tensor) *graph.Tensor {
+				return n.add(name+"_norm", graph.RMSNorm, graph.LayerNormAttrs{Axis: -1, Epsilon: 1e-6}, x, n.weights(name+"_scale", .5, 2, headSize))
+			}
+			repeat := func(name string, x *graph.Tensor) *graph.Tensor {
+				rows := n.add(name+"_rows", graph.ShapeOf, graph.ShapeAttrs{Start: 2, End: 4}, x)
+				shape := n.add(name+"_shape", graph.Concat, graph.ConcatAttrs{}, n.ints(2, 2, 2), rows)
+				x = n.add(name+"_expand", graph.Expand, nil, n.reshape(name+"_open", x, 2, 2, 1, queries, headSize), shape)
+				return n.reshape(name+"_repeated", x, 2, 4, queries, headSize)
+			}
+			q, k := norm("Q", split("Q", 4)), norm("K", split("K", 2))
+			s := n.add("QK", graph.MatMul, nil, q, n.transpose("K_T", repeat("K", k), 0, 1, 3, 2))
+			y := n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, s), repeat("V", split("V", 2)))
+			return n.output(n.reshape("Joined", n.transpose("Side", y, 0, 2, 1, 3), 2, queries, 4*headSize))
+		}},
 		{"blocks-of-an-open-text", func(n *net) *graph.Network {
 			x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("sequence"), symbolic.Const(4), symbolic.Const(2), symbolic.Const(8))
 			s := n.add("QK", graph.MatMul, nil, n.transpose("Q", x, 0, 1, 3, 2, 4), n.transpose("K", x, 0, 1, 3, 4, 2))

@@ -411,5 +411,5 @@ func (a *attention) put(c *pass.Candidate, h operands, by *graph.Layer) {
 			}
 		}
 	}
-	stand(c, &a.draft, h.y.t, by, gone)
+	stand(c, &a.draft, h.y.t, by, append(gone, measured(gone)...))
 }

@@ -101,17 +101,19 @@ func sameRows(a, b form) bool { return a.batch.Equal(b.batch) && a.rows.Equal(b.
 func cutsHeads(r *pass.Rewrite, l *graph.Layer) bool {
 	attrs := l.Attrs.(graph.AttentionAttrs)
 	q, k, v := l.Inputs[graph.AttentionQ], l.Inputs[graph.AttentionK], l.Inputs[graph.AttentionV]
-	if len(l.Outputs) != 1 || l.Input(graph.AttentionPastK) != nil || len(q.Dims) != 4 || len(k.Dims) != 4 || len(v.Dims) != 4 {
+	if len(l.Outputs) != 1 || l.Input(graph.AttentionPastK) != nil || len(q.Dims) != 4 {
 		return false
 	}
 	depth, known := q.Dims[3].IsConst()
 	if attrs.Scale == 0 && known {
 		attrs.Scale = float32(1 / math.Sqrt(float64(depth)))
 	}
-	roles := []role{batchRole, headRole, rowRole, depthRole}
-	scaled := attrs.Scale != 0
-	h, ok := together(operandForms(r, q, scaled, roles...), operandForms(r, k, scaled, roles...), operandForms(r, v, false, roles...),
-		resultForms(r, l.Outputs[0], roles...), func(f, _ form) bool { return f.heads.Mul(f.repeats).Equal(k.Dims[1]) })
+	scaled, shared := attrs.Scale != 0, symbolic.Const(attrs.KVHeads)
+	if len(k.Dims) == 4 {
+		shared = k.Dims[1]
+	}
+	h, ok := together(headForms(r, q, shared, scaled), headForms(r, k, shared, scaled), headForms(r, v, shared, false),
+		resultForms(r, l.Outputs[0], batchRole, headRole, rowRole, depthRole), func(f, _ form) bool { return f.heads.Mul(f.repeats).Equal(shared) })
 	if !ok || h.q.t == q && h.k.t == k && h.v.t == v && h.y.t == l.Outputs[0] {
 		return false
 	}
@@ -128,4 +130,15 @@ func cutsHeads(r *pass.Rewrite, l *graph.Layer) bool {
 	}
 	a.put(c, h, by)
 	return true
+}
+
+// headForms returns the forms of an attention's operand, which has heads in an axis of their own or, so many of them, in the last one.
+func headForms(r *pass.Rewrite, t *graph.Tensor, heads symbolic.Dim, scaled bool) []form {
+	if len(t.Dims) == 4 {
+		return operandForms(r, t, scaled, batchRole, headRole, rowRole, depthRole)
+	}
+	if heads.Is(0) {
+		return nil
+	}
+	return []form{{t: t, dims: t.Dims, batch: t.Dims[0], rows: t.Dims[1], depth: t.Dims[2].Div(heads), heads: heads, repeats: symbolic.Const(1), scale: 1}}
 }

@@ -43,3 +43,21 @@ func (a *attention) measuring() []*graph.Layer {
 	}
 	return list
 }
+
+// measured returns what computes shapes for layers that are gone: where nothing else needs it, it would be a reader of their inputs.
+func measured(gone []*graph.Layer) []*graph.Layer {
+	var list []*graph.Layer
+	open := slices.Clone(gone)
+	for len(open) > 0 && len(list) < maxWalk*len(gone) {
+		l := open[0]
+		if open = open[1:]; l.Op == graph.ShapeOf {
+			continue
+		}
+		for _, t := range l.Inputs {
+			if t != nil && t.Value != nil && t.Producer != nil && !slices.Contains(list, t.Producer) && !slices.Contains(gone, t.Producer) {
+				list, open = append(list, t.Producer), append(open, t.Producer)
+			}
+		}
+	}
+	return list
+}
