@@ -257,9 +257,9 @@ func (d Dim) Mod(o Dim) Dim { return d.Sub(o.Mul(d.Div(o))) }
 // Min returns the smaller of d and o.
 func (d Dim) Min(o Dim) Dim {
 	switch {
-	case o.Sub(d).NonNegative():
+	case o.Sub(d).NonNegative(), o.isOneOf("max", d):
 		return d
-	case d.Sub(o).NonNegative():
+	case d.Sub(o).NonNegative(), d.isOneOf("max", o):
 		return o
 	}
 	return call("min", d, o)
@@ -268,12 +268,21 @@ func (d Dim) Min(o Dim) Dim {
 // Max returns the larger of d and o.
 func (d Dim) Max(o Dim) Dim {
 	switch {
-	case d.Sub(o).NonNegative():
+	case d.Sub(o).NonNegative(), o.isOneOf("min", d):
 		return d
-	case o.Sub(d).NonNegative():
+	case o.Sub(d).NonNegative(), d.isOneOf("min", o):
 		return o
 	}
 	return call("max", d, o)
+}
+
+// isOneOf reports whether d is the smaller or larger, as name says, of o and another one.
+func (d Dim) isOneOf(name string, o Dim) bool {
+	if d.c != 0 || len(d.terms) != 1 || d.terms[0].coef != 1 || len(d.terms[0].atoms) != 1 {
+		return false
+	}
+	a := d.terms[0].atoms[0]
+	return a.name == name && a.args != nil && slices.ContainsFunc(a.args, o.Equal)
 }
 
 func call(name string, args ...Dim) Dim {
@@ -295,24 +304,53 @@ func (d Dim) Exactly(n int64) (Dim, bool) {
 	return r, true
 }
 
-// quotient returns d / o where d is a multiple of o, or both are a single product and o's atoms are among d's.
+// quotient returns d / o where d is a multiple of o: a number of times, one product of symbols times, or, of an o that is one product,
+// any sum of those.
 func (d Dim) quotient(o Dim) (Dim, bool) {
 	if len(d.terms) == len(o.terms) && len(o.terms) > 1 {
-		k := d.terms[0].coef / o.terms[0].coef
-		return Const(int(k)), d.Equal(o.MulN(int(k)))
+		if k := d.terms[0].coef / o.terms[0].coef; d.Equal(o.MulN(int(k))) {
+			return Const(int(k)), true
+		}
 	}
-	if d.c != 0 || o.c != 0 || len(d.terms) != 1 || len(o.terms) != 1 || d.terms[0].coef%o.terms[0].coef != 0 {
+	if len(o.terms) == 0 {
 		return Dim{}, false
 	}
-	left := slices.Clone(d.terms[0].atoms)
-	for _, a := range o.terms[0].atoms {
+	if o.c == 0 && len(o.terms) == 1 {
+		if d.c != 0 {
+			return Dim{}, false
+		}
+		sum := Dim{}
+		for _, t := range d.terms {
+			q, ok := t.quotient(o.terms[0])
+			if !ok {
+				return Dim{}, false
+			}
+			sum = sum.Add(q)
+		}
+		return sum, true
+	}
+	for _, t := range d.terms {
+		if q, ok := t.quotient(o.terms[0]); ok && q.Mul(o).Equal(d) {
+			return q, true
+		}
+	}
+	return Dim{}, false
+}
+
+// quotient returns t / o where o's atoms are among t's.
+func (t term) quotient(o term) (Dim, bool) {
+	if t.coef%o.coef != 0 {
+		return Dim{}, false
+	}
+	left := slices.Clone(t.atoms)
+	for _, a := range o.atoms {
 		i := slices.IndexFunc(left, func(b atom) bool { return a.String() == b.String() })
 		if i < 0 {
 			return Dim{}, false
 		}
 		left = slices.Delete(left, i, i+1)
 	}
-	return Dim{}.plus(term{d.terms[0].coef / o.terms[0].coef, left}), true
+	return Dim{}.plus(term{t.coef / o.coef, left}), true
 }
 
 // plus adds one term; r.terms must be owned by the caller.

@@ -39,7 +39,7 @@ func TestLongProduct(t *testing.T) {
 
 // TestQuotients: extents that are rounded in different ways, and are the same, look the same.
 func TestQuotients(t *testing.T) {
-	h := Symbol("h")
+	h, b := Symbol("h"), Symbol("b")
 	up := func(d Dim, n int) Dim { return d.Add(Const(n).Sub(d.Mod(Const(n))).Mod(Const(n))) } // to a multiple of n
 	for _, c := range []struct {
 		got  Dim
@@ -57,6 +57,12 @@ func TestQuotients(t *testing.T) {
 		{h.Sub(h.DivN(2)), "div(h+1,2)"},
 		{h.Mul(h).MulN(18).Add(h.MulN(9)).Div(h.Mul(h).MulN(2).Add(h)), "9"},
 		{h.Mul(h).MulN(2).Add(h).Div(h.Mul(h).Add(h)), "div(h+2*h*h,h+h*h)"},
+		{b.Mul(h.AddN(-1)).MulN(4).Div(b.MulN(4)), "h-1"},
+		{b.Mul(h.AddN(-1)).MulN(4).Div(h.AddN(-1)), "4*b"},
+		{b.Mul(h.AddN(-1)).MulN(4).Div(h.AddN(1)), "div(-4*b+4*b*h,h+1)"},
+		{b.Mul(h).AddN(2).Div(b), "div(b*h+2,b)"},
+		{h.AddN(-1).Min(h.AddN(-1).Max(Const(0))), "h-1"},
+		{h.AddN(-1).Min(Const(3)).Max(h.AddN(-1)), "h-1"},
 		{h.Min(h.AddN(2)), "h"},
 		{h.Max(h.DivN(2)), "h"},
 		{h.DivN(2).Max(Const(-1)), "div(h,2)"},
@@ -108,9 +114,17 @@ func TestDivHolds(t *testing.T) {
 		o := d.DivN(2 << rnd.IntN(2)).MulN(rnd.IntN(5) - 2)
 		sum, k := randomDim(rnd, 3).Mul(d).Add(o), rnd.IntN(3)-1
 		total := sum.Add(d.MulN(k))
+		by := randomDim(rnd, 3)
+		if by.Is(0) {
+			continue
+		}
+		back := d.Mul(by).Div(by)
 		for s := range 7 {
 			env := map[string]int{"s": s, "b": rnd.IntN(5)}
 			v := d.Eval(env)
+			if w := by.Eval(env); w != 0 && back.Eval(env) != v {
+				t.Fatalf("(%s)*(%s) over the latter is %s, which is %d at %v, not %d", d, by, back, back.Eval(env), env, v)
+			}
 			if got, want := total.Eval(env), sum.Eval(env)+k*v; got != want {
 				t.Fatalf("%s + %d*(%s) is %s, which is %d at %v, not %d", sum, k, d, total, got, env, want)
 			}
