@@ -47,3 +47,17 @@ func TestDoubling(t *testing.T) {
 		})
 	}
 }
+
+// TestDoubledAngles: so do rotary embeddings by angles that are made so.
+func TestDoubledAngles(t *testing.T) {
+	n := newNet(t, "angles")
+	half := n.input("angles", 2, 3, 4)
+	angles := n.join("Both", half, half)
+	for range 100 {
+		angles = n.binary("Add", elementwise.Add, angles, angles)
+	}
+	y := n.halves(n.input("x", 2, 3, 8), n.elt("Cos", elementwise.Cos, nil, angles), n.elt("Sin", elementwise.Sin, nil, angles))
+	if _, _, err := Run(t.Context(), n.output(y), Standard(), pass.Config{}); err != nil {
+		t.Fatal(err)
+	}
+}

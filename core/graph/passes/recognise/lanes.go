@@ -34,6 +34,9 @@ type laneWalk struct {
 // maxLanes bounds the lanes of a tensor: no head has as many components.
 const maxLanes = 4096
 
+// maxTerms bounds what is added up for a lane: of a pair that is turned, both components.
+const maxTerms = 2
+
 func newLaneWalk(root *graph.Tensor) *laneWalk {
 	w := &laneWalk{root: root, lead: len(root.Dims) - 1, known: map[*graph.Tensor][]lane{}}
 	own := make([]lane, numeric.Count(w.shape(root)))
@@ -98,7 +101,9 @@ func (w *laneWalk) combined(l *graph.Layer, in elementwise.Instr) []lane {
 		}
 		list := make([]lane, len(a))
 		for i := range a {
-			list[i] = slices.Concat(a[i], b[i])
+			if list[i] = slices.Concat(a[i], b[i]); len(list[i]) > maxTerms {
+				return nil
+			}
 		}
 		return list
 	case elementwise.Mul:
@@ -239,6 +244,15 @@ func sliceAxes(l *graph.Layer) ([]int, bool) {
 
 // laneText returns a text that two lanes of tensors have in common only if their elements are equal.
 func laneText(t *graph.Tensor, axes, at int) string {
+	steps := maxTexts
+	return laneTextIn(&steps, t, axes, at)
+}
+
+// maxTexts bounds the tensors that the text of a lane looks into, one as often as it is used.
+const maxTexts = 256
+
+// laneTextIn is laneText in so many steps, behind which tensors are told apart by their names.
+func laneTextIn(steps *int, t *graph.Tensor, axes, at int) string {
 	l := t.Producer
 	last := max(0, len(t.Dims)-axes)
 	dims, ok := match.ConstDims(t.Dims[last:])
@@ -246,7 +260,7 @@ func laneText(t *graph.Tensor, axes, at int) string {
 	if v, constant := t.Const(); constant {
 		return constantLane(v, numeric.Count(dims), at)
 	}
-	if l == nil || !ok || l.Epilogue.Args > 0 || len(l.Outputs) != 1 {
+	if *steps--; *steps < 0 || l == nil || !ok || l.Epilogue.Args > 0 || len(l.Outputs) != 1 {
 		return name
 	}
 	x := l.Inputs[0]
@@ -258,9 +272,9 @@ func laneText(t *graph.Tensor, axes, at int) string {
 		for _, x := range l.Inputs {
 			switch {
 			case numeric.Count(symbolic.Eval(x.Dims, nil)) == 1 && x.IsConst():
-				list = append(list, laneText(x, 0, 0))
+				list = append(list, laneTextIn(steps, x, 0, 0))
 			case symbolic.Equal(x.Dims[max(0, len(x.Dims)-axes):], t.Dims[last:]):
-				list = append(list, laneText(x, axes, at))
+				list = append(list, laneTextIn(steps, x, axes, at))
 			default:
 				return name
 			}
@@ -271,33 +285,39 @@ func laneText(t *graph.Tensor, axes, at int) string {
 	case graph.ConcatAttrs:
 		if axis := (a.Axis + len(t.Dims)) % len(t.Dims); axis >= last {
 			if x, at, ok := joinedLane(l, dims, axis-last, at); ok {
-				return laneText(x, axes, at)
+				return laneTextIn(steps, x, axes, at)
 			}
+			return name
 		}
+		var list []string
+		for _, x := range l.Inputs {
+			list = append(list, laneTextIn(steps, x, axes, at))
+		}
+		return of(strings.Join(list, ","))
 	case graph.GatherAttrs:
 		if l.Op == graph.Gather && a.Axis == 0 && len(x.Dims) > axes {
-			return of(l.Inputs[1].Name, laneText(x, axes, at))
+			return of(l.Inputs[1].Name, laneTextIn(steps, x, axes, at))
 		}
 	case graph.CastAttrs:
-		return of(laneText(x, axes, at))
+		return of(laneTextIn(steps, x, axes, at))
 	case graph.SliceAttrs:
 		if list, ok := sliceAxes(l); ok && len(x.Dims) == len(t.Dims) && !slices.ContainsFunc(list, func(i int) bool { return (i+len(x.Dims))%len(x.Dims) >= last }) {
 			rest := ""
 			for _, t := range l.Inputs[1:] {
 				rest += t.Name + ","
 			}
-			return of(rest, laneText(x, axes, at))
+			return of(rest, laneTextIn(steps, x, axes, at))
 		}
 	}
 	if own, ok := match.ConstDims(x.Dims[min(last, len(x.Dims)):]); ok && len(x.Dims) == len(t.Dims) && (l.Op == graph.Expand || l.Op == graph.Tile) {
-		return of(laneText(x, axes, repeatedFrom(own, dims, at)))
+		return of(laneTextIn(steps, x, axes, repeatedFrom(own, dims, at)))
 	}
 	if l.Op.Memory != graph.Viewed {
 		return name
 	}
 	for n := range len(x.Dims) + 1 { // the last axes that are as many lanes
 		if own, ok := match.ConstDims(x.Dims[len(x.Dims)-n:]); ok && numeric.Count(own) == numeric.Count(dims) {
-			return of(laneText(x, n, at))
+			return of(laneTextIn(steps, x, n, at))
 		}
 	}
 	return name
