@@ -101,6 +101,19 @@ func TestRotaryAsWritten(t *testing.T) {
 			x := n.AddInput("x", numeric.F32, symbolic.Const(b), symbolic.Const(h), symbolic.Symbol("length"), symbolic.Const(d))
 			return n.output(n.halves(x, n.cutTo("cos", x, 1), n.cutTo("sin", x, 1)))
 		}},
+		{"sequence-first", func(n *net) *graph.Network { // with the cosines and sines in one tensor
+			heads := n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d)
+			both := n.add("Both", graph.Concat, graph.ConcatAttrs{}, n.twice("cos", 1, s, 1, 1, d), n.twice("sin", 1, s, 1, 1, d))
+			angles := func(name string, i int64) *graph.Tensor {
+				return n.add(name, graph.Gather, graph.GatherAttrs{}, both, n.AddConst("i", numeric.Values(numeric.I64, []int64{i})))
+			}
+			cos, sin := n.reshape("Cos", angles("C0", 0), s, 1, 1, d), n.reshape("Sin", angles("S0", 1), s, 1, 1, d)
+			y := n.halves(n.transpose("Sequence", heads, 1, 0, 2, 3), cos, sin)
+			return n.output(n.reshape("Y", n.transpose("Batch", y, 1, 0, 2, 3), b, s, h*d))
+		}},
+		{"sequence-first-from-the-start", func(n *net) *graph.Network { // nothing brings it there
+			return n.output(n.halves(n.input("x", s, b, h, d), n.twice("cos", s, 1, 1, d), n.twice("sin", s, 1, 1, d)))
+		}},
 		{"halves-of-heads", func(n *net) *graph.Network {
 			x := n.transpose("Transpose", n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), 0, 2, 1, 3)
 			return n.output(n.relu("Relu", n.halves(x, n.twice("cos", s, d), n.twice("sin", s, d))))

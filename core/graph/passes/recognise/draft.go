@@ -217,7 +217,7 @@ func (d *draft) add(last *graph.Layer) {
 	}
 }
 
-// shaped makes the draft bring the result of its last layer, by, to a shape; false where it cannot.
+// shaped makes the draft end with a layer, by, that what follows brings to a shape; false where it cannot.
 func (d *draft) shaped(by *graph.Layer, dims []symbolic.Dim) bool {
 	y := by.Outputs[0]
 	if symbolic.Equal(y.Dims, dims) {
@@ -229,8 +229,26 @@ func (d *draft) shaped(by *graph.Layer, dims []symbolic.Dim) bool {
 		return false
 	}
 	y.Name += "_heads"
-	d.view, d.layers = z.Producer, d.layers[:len(d.layers)-1]
+	d.layers = slices.Insert(d.layers, len(d.layers)-1, by)
+	d.settle()
 	return true
+}
+
+// turned makes the draft change the places of batch and sequence behind what shaped has made.
+func (d *draft) turned() bool {
+	d.layers = append(d.layers, d.view)
+	z := d.view.Outputs[0]
+	if d.layer(z.Name+"_turned", graph.Transpose, graph.TransposeAttrs{Perm: batchFirst}, z) == nil {
+		return false
+	}
+	d.settle()
+	return true
+}
+
+// settle takes the last layer of the draft for that which gives the result.
+func (d *draft) settle() {
+	n := len(d.layers) - 1
+	d.view, d.layers = d.layers[n], d.layers[:n]
 }
 
 // stand makes the draft and a layer compute z, whose shape the layer's result has or is given by shaped; of the layers that are gone
@@ -240,8 +258,10 @@ func stand(c *pass.Candidate, d *draft, z *graph.Tensor, by *graph.Layer, gone [
 	root, moved := z.Producer, r.Moved(gone)
 	last := by
 	if d.view != nil {
-		by.From, last = c.Members, d.view
-		d.layers = append(d.layers, by)
+		last = d.view
+		for _, l := range d.layers[slices.Index(d.layers, by):] {
+			l.From = c.Members
+		}
 	}
 	d.add(last)
 	r.Replace(root, last)

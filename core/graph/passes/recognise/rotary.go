@@ -221,12 +221,18 @@ func putRotary(r *pass.Rewrite, c *pass.Candidate, m *rotary) bool {
 	x, dims := m.x, m.x.Dims
 	split := len(dims) == 4
 	cos, sin := d.angles(m.cos, dims, split), d.angles(m.sin, dims, split)
-	if split && (cos == nil || sin == nil) { // heads behind the sequence
-		heads, ok := dims[2].IsConst()
-		m.attrs.Heads, dims = heads, []symbolic.Dim{dims[0], dims[1], dims[2].Mul(dims[3])}
-		if ok {
-			cos, sin, x = d.angles(m.cos, m.x.Dims, false), d.angles(m.sin, m.x.Dims, false), d.reshape(x, dims)
+	heads, ok := dims[len(dims)-2].IsConst()
+	var items *graph.Tensor                        // x with its batch in front of the sequence
+	if split && ok && (cos == nil || sin == nil) { // heads behind the sequence
+		m.attrs.Heads = heads
+		if cos, sin = d.angles(m.cos, dims, false), d.angles(m.sin, dims, false); cos == nil || sin == nil {
+			if items = batchBehind(x); items != nil {
+				x = items
+				cos, sin = d.angles(d.placesBehind(m.cos), x.Dims, false), d.angles(d.placesBehind(m.sin), x.Dims, false)
+			}
 		}
+		dims = []symbolic.Dim{x.Dims[0], x.Dims[1], x.Dims[2].Mul(x.Dims[3])}
+		x = d.reshape(x, dims)
 	} else if !split {
 		m.attrs.Heads = 1
 	}
@@ -241,7 +247,7 @@ func putRotary(r *pass.Rewrite, c *pass.Candidate, m *rotary) bool {
 	if err := by.Infer(); err != nil || !symbolic.Equal(y.Dims, dims) || y.Type != m.y.Type {
 		return c.Miss(pass.WrongShape, "%s does not become %s by %s and %s", m.x, m.y, cos, sin)
 	}
-	if !d.shaped(by, m.y.Dims) {
+	if items != nil && !(d.shaped(by, items.Dims) && d.turned()) || items == nil && !d.shaped(by, m.y.Dims) {
 		return c.Miss(pass.WrongShape, "%s cannot be given the shape %s", y, symbolic.Format(m.y.Dims))
 	}
 	if !c.Has(by) || !c.Enabled() {
@@ -249,6 +255,33 @@ func putRotary(r *pass.Rewrite, c *pass.Candidate, m *rotary) bool {
 	}
 	stand(c, d, m.y, by, c.Found)
 	return true
+}
+
+// batchBehind returns what x [sequence, batch, heads, size] is made of by a change of its first two axes; nil for none.
+func batchBehind(x *graph.Tensor) *graph.Tensor {
+	l := x.Producer
+	if l == nil || l.Op != graph.Transpose || l.Epilogue.Args > 0 || len(x.Dims) != 4 || !slices.Equal(match.Perm(l), batchFirst) {
+		return nil
+	}
+	return l.Inputs[0]
+}
+
+// batchFirst changes the places of the sequence and the batch before heads.
+var batchFirst = []int{1, 0, 2, 3}
+
+// placesBehind returns angles of the places of [sequence, batch, heads, size] as those of [batch, sequence, heads, size]; as they are
+// where they are of items, too.
+func (d *draft) placesBehind(a angles) angles {
+	dims := a.t.Dims
+	if len(dims) != 3+a.axes || !dims[1].Is(1) {
+		return a
+	}
+	dims = slices.Clone(dims)
+	dims[0], dims[1] = dims[1], dims[0]
+	if t := d.reshape(a.t, dims); t != nil {
+		a.t = t
+	}
+	return a
 }
 
 // angles returns the angles of x's pairs as [batch or 1, sequence, pairs]; nil where they are not of its places. x is
@@ -282,8 +315,10 @@ func (d *draft) angles(a angles, x []symbolic.Dim, split bool) *graph.Tensor {
 }
 
 // ofPlaces reports whether rows of angles that are broadcast to length places are one for each. Where a table of several rows is cut
-// to min(length, rows), length is at most rows, or they would not broadcast.
-func ofPlaces(rows, length symbolic.Dim) bool { return rows.Equal(length) || rows.Caps(length, 2) }
+// to min(length, rows), length is at most rows, or they would not broadcast; and no length is below 0.
+func ofPlaces(rows, length symbolic.Dim) bool {
+	return rows.Equal(length) || rows.Caps(length, 2) || rows.Equal(length.AtLeast0())
+}
 
 // rotaryRest makes an embedding keep the components behind those that it turns, where a Concat puts them there:
 //
