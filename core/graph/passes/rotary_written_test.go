@@ -111,6 +111,15 @@ func TestRotaryAsWritten(t *testing.T) {
 			y := n.halves(n.transpose("Sequence", heads, 1, 0, 2, 3), cos, sin)
 			return n.output(n.reshape("Y", n.transpose("Batch", y, 1, 0, 2, 3), b, s, h*d))
 		}},
+		{"scaled-behind-the-heads", func(n *net) *graph.Network {
+			heads := n.transpose("Transpose", n.reshape("Heads", n.input("x", b, s, h*d), b, s, h, d), 0, 2, 1, 3)
+			x := n.binary("Scaled", elementwise.Mul, n.scalar(0.5), heads)
+			return n.output(n.halves(x, n.twice("cos", s, d), n.twice("sin", s, d)))
+		}},
+		{"scaled-and-used", func(n *net) *graph.Network {
+			x := n.binary("Scaled", elementwise.Mul, n.scalar(0.5), n.input("x", b, h, s, d))
+			return n.output(n.halves(x, n.twice("cos", s, d), n.twice("sin", s, d)), n.relu("Relu", x))
+		}},
 		{"sequence-first-from-the-start", func(n *net) *graph.Network { // nothing brings it there
 			return n.output(n.halves(n.input("x", s, b, h, d), n.twice("cos", s, 1, 1, d), n.twice("sin", s, 1, 1, d)))
 		}},

@@ -27,11 +27,11 @@ import (
 var Rotary = pass.Pass{
 	Name:  "recognise-rotary",
 	Doc:   "recognise rotary embeddings that are written as several layers",
-	Rules: []string{"rotary", "rotary-rest", "rotary-rows", "rotary-heads", "norm-heads"},
+	Rules: []string{"rotary", "rotary-rest", "rotary-rows", "rotary-scale", "rotary-heads", "norm-heads"},
 	Run: func(r *pass.Rewrite) {
 		r.Each(func(l *graph.Layer) bool {
 			if l.Op == graph.Rotary {
-				return rotaryRest(r, l) || rotaryRows(r, l) || rotaryHeads(r, l)
+				return rotaryRest(r, l) || rotaryRows(r, l) || rotaryScale(r, l) || rotaryHeads(r, l)
 			}
 			return recogniseRotary(r, l)
 		})
@@ -358,6 +358,35 @@ func rotaryRest(r *pass.Rewrite, l *graph.Layer) bool {
 		return false
 	}
 	return c.Substitute(whole, by)
+}
+
+// rotaryScale moves a constant factor behind an embedding, where it may be that of an attention's scores, and what cuts heads is beside
+// the embedding:
+//
+//	y = RotaryEmbedding(Mul(x, 0.5), cos, sin)   ->   y = Mul(RotaryEmbedding(x, cos, sin), 0.5)
+func rotaryScale(r *pass.Rewrite, l *graph.Layer) bool {
+	scale := l.Inputs[graph.RotaryX].Producer
+	if scale == nil || len(l.Outputs) != 1 || l.Epilogue.Args > 0 || len(scale.Outputs[0].Dims) != 4 { // before heads are cut it is of the weights
+		return false
+	}
+	x, factor, ok := scaling(scale)
+	if !ok || factor == 0 {
+		return false
+	}
+	c := r.Candidate("rotary-scale", scale, l)
+	y := &graph.Tensor{Name: l.Outputs[0].Name + "_turned"}
+	by := &graph.Layer{Name: l.Name, Op: l.Op, Attrs: l.Attrs, Inputs: append([]*graph.Tensor{x}, l.Inputs[1:]...), From: l.From, Outputs: []*graph.Tensor{y}}
+	if by.Infer() != nil || !c.Sole(l.Inputs[graph.RotaryX], l) || !c.Has(by) || !c.Enabled() {
+		return false
+	}
+	by.Outputs = []*graph.Tensor{r.Network().NewTensor(y.Name, y.Type, y.Dims)}
+	by = r.Network().Insert(by)
+	inputs := slices.Clone(scale.Inputs)
+	inputs[slices.Index(inputs, x)] = by.Outputs[0]
+	last := r.Replace(l, &graph.Layer{Op: scale.Op, Attrs: scale.Attrs, Inputs: inputs})
+	last.From = scale.From
+	r.Network().Remove(scale)
+	return c.Fire(by, last)
 }
 
 // rotaryHeads moves an embedding before the moves that give heads an axis of their own:
