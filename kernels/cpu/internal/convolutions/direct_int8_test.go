@@ -23,6 +23,7 @@ var int8Shapes = []windows.Shape{
 	cputest.Square(35, 7, 7, 49, 3, 1, 1),
 	cputest.Square(17, 8, 6, 40, 1, 2, 0),
 	cputest.Square(64, 14, 14, 96, 3, 2, 1),
+	cputest.Square(256, 14, 14, 32, 3, 1, 1), // more inputs than are laid out at a time, and these not whole tiles
 	{Batch: 2, Channels: 5, Height: 9, Width: 10, Filters: 6, Groups: 1, KernelH: 2, KernelW: 3, StrideH: 2, StrideW: 1,
 		DilationH: 2, DilationW: 3, PadTop: 1, PadLeft: 0, PadBottom: 3, PadRight: 2},
 	{Batch: 2, Channels: 24, Height: 6, Width: 6, Filters: 36, Groups: 3, KernelH: 3, KernelW: 3, StrideH: 1, StrideW: 1,

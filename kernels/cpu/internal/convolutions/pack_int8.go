@@ -27,14 +27,18 @@ func (c *DirectInt8) split() {
 		c.rows = (c.rows + 1) / 2
 	}
 	units := func() int { return s.Batch * ((s.OutHeight() + c.rows - 1) / c.rows) }
-	want := 1
-	if c.cfg.Workers > 1 {
-		want = 4 * c.cfg.Workers
+	want := c.cfg.Workers
+	if want > 1 && c.panels[0].Kernel.InPlace() {
+		want *= 4 // so that who is done helps the others
 	}
 	for c.rows >= 8 && units() < want {
 		c.rows = (c.rows + 1) / 2
 	}
-	c.groups = min(len(c.panels), (want+units()-1)/units())
+	// Each range of panels lays out the inputs of its rows anew, where the kernel has that done: not for the sake of evenness alone.
+	c.groups = min(len(c.panels), work.CeilDiv(want, units()))
+	if rest := units() % c.cfg.Workers; c.groups == 1 && rest > 0 && units() < 4*c.cfg.Workers {
+		c.groups = min(len(c.panels), 2)
+	}
 	c.area.Fit(c.rows)
 	if c.area.Copied {
 		planes := work.BlocksOf(s.Channels)
@@ -68,10 +72,7 @@ func (c *DirectInt8) packedPixels() int {
 		p := &c.panels[i]
 		tile = max(tile, p.Kernel.PackedSize(most, len(p.Steps)))
 	}
-	if n := c.room / (tile / most); n < len(c.pixels) {
-		return n / most * most
-	}
-	return len(c.pixels)
+	return min(c.room/tile*most, len(c.pixels))
 }
 
 // int8Panels divides the output channels into panels of two blocks, where the features have such kernels, or one.
