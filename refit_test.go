@@ -239,3 +239,49 @@ func writeEngine(t *testing.T, e *trtui.Engine, path string) {
 		t.Fatal(err)
 	}
 }
+
+// TestRefitInside: weights inside a loop are those that it is refitted with, as often as it is.
+func TestRefitInside(t *testing.T) {
+	loop := func(factor float32) *trtui.Network {
+		d := trtui.Define("loop")
+		x := d.Input("x", trtui.F32, trtui.Symbol("batch"), trtui.Const(4))
+		weights := make([]float32, 16)
+		for i := range weights {
+			weights[i] = factor * float32(i%5) / 8
+		}
+		w, trips := d.Constant("w", trtui.ValueOf(weights, 4, 4)), d.Layer(graph.ShapeOf, graph.ShapeAttrs{Start: 0, End: 1}, x)
+		d.Output("y", d.Loop(trips, nil, []*trtui.Tensor{x}, func(b *trtui.Definition, _, _ *trtui.Tensor, carried []*trtui.Tensor) (*trtui.Tensor, []*trtui.Tensor) {
+			return nil, []*trtui.Tensor{b.Tanh(b.MatMul(carried[0], w))}
+		})[0])
+		n, err := d.Network()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	in := trtui.Inputs{"x": trtui.ValueOf([]float32{1, -2, 3, 0.5, 2, 2, -1, 0}, 2, 4)}
+	shapes := func(batch int) map[string][]int { return map[string][]int{"x": {batch, 4}} }
+	e := built(t, loop(1), trtui.Options{Profiles: []trtui.Profile{{Min: shapes(1), Opt: shapes(2), Max: shapes(5)}}})
+	s := session(t, e, trtui.SessionOptions{})
+	for _, factor := range []float32{1, 0.5, 2, 1} {
+		n := loop(factor)
+		weights := map[string]trtui.Value{}
+		for _, l := range n.AllLayers() {
+			for _, x := range l.Inputs {
+				if v, ok := x.Const(); ok && v.Type == trtui.F32 {
+					weights[x.Name] = v
+				}
+			}
+		}
+		if err := e.Refit(t.Context(), weights); err != nil {
+			t.Fatalf("by %g: %v", factor, err)
+		}
+		out, err := s.Run(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := reference(t, n, in)["y"]; !near(out["y"], want, 1e-5) {
+			t.Errorf("by %g: %v, want %v", factor, out["y"].F32(), want.F32())
+		}
+	}
+}

@@ -16,7 +16,7 @@ func (sp *storedPlan) arrange(p *Plan) {
 			inner.arrange(b)
 			ss.Bodies = append(ss.Bodies, inner)
 		}
-		ss.Step.Layer = nil
+		ss.Step.Layer, ss.Step.Bodies = nil, nil
 		sp.Steps = append(sp.Steps, ss)
 	}
 	for _, s := range p.Slots {
