@@ -89,7 +89,7 @@ func reduceCommand(t tables) *cobra.Command {
 	new(toleranceFlags).tolerance(f)
 	f.DurationVar(&o.within, "time", 10*time.Minute, "how long to look for a smaller model, at most")
 	f.DurationVar(&o.limit, "limit", 0, "how long one try may take, which is what is wrong where the model itself takes longer; default: ten times what the model takes")
-	under(c, "Failure", "check", "expect", "backends", "against", "atol", "rtol", statisticFlag, "time", "limit")
+	under(c, "Failure", append(toleranceNames(), "check", "expect", "backends", "against", "time", "limit")...)
 	under(c, outputHeading, "output")
 	return c
 }

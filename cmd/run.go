@@ -76,13 +76,15 @@ func (o *runFlags) command() *cobra.Command {
 			"their names or, where these differ and are as many, by their order. Tolerances are those of --load-outputs.\n\n" +
 			"Tolerances are for all outputs, or for one in Polygraphy's spelling, OUTPUT:NUMBER. --" + statisticFlag + " checks the\n" +
 			"maximum, mean or median of an output in place of every element: the one of |a - b| against atol, or that of\n" +
-			"|a - b| / |b| against rtol; either is enough.",
+			"|a - b| / |b| against rtol; either is enough. --" + functionFlag + " judges outputs as a whole, in place of tolerances or beside\n" +
+			"them: the worst batch counts.",
 		Example: examples("the CPU against the definition of the layers", "trtui run model.onnx --backends cpu,eval",
 			"the first layer that differs in INT8 on a GPU", "trtui run model.onnx --backends cpu,cuda --precision int8 --per-layer",
 			"ONNX Runtime, and which layer is the first to differ from it", "trtui run model.onnx --backends cpu,onnxruntime --per-layer",
 			"two engines on the same images", "trtui run old.engine --compare new.engine --data images/",
 			"what INT8 changes, layer by layer", "trtui run model.onnx --compare @int8 --per-layer",
 			"what Polygraphy saved of the same inputs", "trtui run model.onnx --data inputs.json --load-outputs outputs.json",
+			"whether INT8 has the same five classes", "trtui run m.onnx --compare @int8 --postprocess top-5 --compare-func indices",
 			"the highest scores of four images", "trtui run model.onnx --data images/ --items 4"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -103,7 +105,7 @@ func (o *runFlags) command() *cobra.Command {
 	f.StringVar(&o.saveInputs, "save-inputs", "", "write the inputs of all items to `FILE`, .npz or .json for Polygraphy")
 	under(c, outputHeading, "save-outputs", "save-inputs")
 	under(c, dataHeading, "load-inputs")
-	under(c, "Comparison", "backends", "compare", "load-outputs", "atol", "rtol", statisticFlag, "per-layer")
+	under(c, "Comparison", append(toleranceNames(), "backends", "compare", "load-outputs", "per-layer")...)
 	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default", fewItems)
 	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
 	return c

@@ -76,6 +76,17 @@ func TestLoadOutputs(t *testing.T) {
 		{exitFailure, "--error-quantile 0.9", "is for --check-error-stat quantile"},
 		{exitFailure, "--check-error-stat quantile --error-quantile 99", "from 0 to 1"},
 		{exitFailure, "--load-inputs a.json", "is the same as --data"},
+		{0, "--compare-func cosine_similarity,snr --load-outputs " + changed, "passed: snr"},
+		{exitNo, "--compare-func l2 --load-outputs " + changed, "FAILED: l2 0.01, at most 1e-05"},
+		{0, "--compare-func l2 --l2-threshold y:0.011 --load-outputs " + changed, "passed: l2 0.01, at most 0.011"},
+		{exitNo, "--compare-func simple,quality_metrics --atol 1e-3 --rtol 1e-3 --load-outputs " + changed, "1 of 12 elements over 0.001"},
+		{0, "--compare-func indices --postprocess y:top-1 --load-outputs " + changed, "passed: indices 0, at most 0"},
+		{exitFailure, "--snr-threshold 3", "is for --compare-func snr"},
+		{exitFailure, "--compare-func l2 --atol 3", "are for --compare-func simple"},
+		{exitFailure, "--compare-func perceptual_metrics", "want simple, l2, cosine_similarity, psnr, snr, indices, distance_metrics or quality_metrics"},
+		{exitFailure, "--compare-func l2 --l2-threshold z:3", "it has y, k"},
+		{exitFailure, "--postprocess z:top-1", "it has y, k"},
+		{exitFailure, "--postprocess best", "want top-K"},
 	} {
 		args := append([]string{"run", pgFolder + "model.onnx", "--data", pgFolder + "inputs.json"}, strings.Fields(c.args)...)
 		out, errs := command(t, c.code, args...)

@@ -197,6 +197,19 @@ func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 	if !d.Passed {
 		verdict = "FAILED"
 	}
+	for _, m := range d.Metrics {
+		word, side := "passed", "at most"
+		if !m.Passed {
+			word = "FAILED"
+		}
+		if m.Least {
+			side = "at least"
+		}
+		fmt.Fprintf(w, "    %s: %s %s, %s %g\n", word, m.Name, metricText(m), side, m.Limit)
+	}
+	if d.Alone {
+		verdict = "elements"
+	}
 	if s := d.Statistic; s != nil {
 		fmt.Fprintf(w, "    %s: %s |a - b| %.4g, of %.4g; %s |a - b| / |b| %.4g, of %.4g\n", verdict, s.Name, s.Abs, d.Tolerance.Abs, s.Name, s.Rel, d.Tolerance.Rel)
 		verdict = "elements"
@@ -232,6 +245,17 @@ func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 	}
 	writeTable(w, []string{"   ", "worst elements", ">a", ">b", ">|a - b|", ">relative"}, rows)
 	fmt.Fprintln(w)
+}
+
+// metricText writes what a metric found: equality as decibels, and what has no end.
+func metricText(m report.MetricValue) string {
+	switch {
+	case m.Value == report.MaxDB && strings.HasSuffix(m.Name, "snr"):
+		return "exact"
+	case m.Value == math.MaxFloat64:
+		return "not finite"
+	}
+	return fmt.Sprintf("%.5g", m.Value)
 }
 
 // cosineText writes a cosine similarity; one near to 1 by what is missing.

@@ -51,18 +51,46 @@ func (b byOutput) numbers(flag string) (map[string]float64, error) {
 // toleranceFlags say when outputs agree.
 type toleranceFlags struct {
 	atol, rtol, statistic, quantile []string
+	functions, post                 []string
+	limits                          map[string]*[]string // of metrics, by name
 }
 
 // tolerances are the values of these flags by output.
 type tolerances struct {
 	atol, rtol, quantile map[string]float64
 	statistic            byOutput
+	metrics              map[string]map[string]float64 // limits of those that judge, by output
+	alone                bool                          // and nothing else does
+	top                  map[string]compare.Top
 }
 
 const (
 	statisticFlag = "check-error-stat"
 	quantileFlag  = "error-quantile"
+	functionFlag  = "compare-func"
+	postFlag      = "postprocess"
+	simple        = "simple" // the function that tolerances are of
 )
+
+// functionGroups are functions that stand for several.
+var functionGroups = map[string][]string{"distance_metrics": {"l2", "cosine_similarity"}, "quality_metrics": {"psnr", "snr"}}
+
+// functionNames lists what --compare-func may name.
+func functionNames() []string {
+	names := []string{simple}
+	for _, m := range compare.Metrics() {
+		names = append(names, m.Name)
+	}
+	return append(names, slices.Sorted(maps.Keys(functionGroups))...)
+}
+
+// limitFlag names the flag that limits a metric, as Polygraphy does.
+func limitFlag(metric string) string {
+	if metric == "indices" {
+		return "index-tolerance"
+	}
+	return strings.ReplaceAll(metric, "_", "-") + "-threshold"
+}
 
 // usualQuantile is the one of outputs that none is given for, as in Polygraphy.
 const usualQuantile = 0.99
@@ -73,6 +101,35 @@ func (f *toleranceFlags) tolerance(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.rtol, "rtol", nil, "relative tolerance, `[OUTPUT:]NUMBER`; if only --atol is given 1e-4, in fp16 and for 16-bit tensors 1e-2")
 	flags.StringSliceVar(&f.statistic, statisticFlag, nil, "what is to be within the tolerance, `[OUTPUT:]STATISTIC`: "+compare.Elementwise+", which is usual, or "+strings.Join(compare.Statistics(), ", "))
 	flags.StringSliceVar(&f.quantile, quantileFlag, nil, "the share of elements whose differences are to be within the tolerance, `[OUTPUT:]NUMBER`, for --"+statisticFlag+" quantile (default: 0.99)")
+	flags.StringSliceVar(&f.functions, functionFlag, nil, "by what outputs are judged, all of the functions given: "+simple+", the tolerances, which is usual; "+metricDocs()+"; distance_metrics and quality_metrics are the first two of these and the next two")
+	flags.StringArrayVar(&f.post, postFlag, nil, "compare the places of the K highest elements of an output in place of it, `[OUTPUT:]top-K[,axis=N]`; of the last axis by default; may be repeated")
+	f.limits = map[string]*[]string{}
+	for _, m := range compare.Metrics() {
+		side := "at most"
+		if m.Least {
+			side = "at least"
+		}
+		list := new([]string)
+		f.limits[m.Name] = list
+		flags.StringSliceVar(list, limitFlag(m.Name), nil, fmt.Sprintf("what --%s %s is to be %s, `[OUTPUT:]NUMBER` (default: %g)", functionFlag, m.Name, side, m.Usual))
+	}
+}
+
+// toleranceNames are the flags, in their order.
+func toleranceNames() []string {
+	names := []string{"atol", "rtol", statisticFlag, quantileFlag, functionFlag}
+	for _, m := range compare.Metrics() {
+		names = append(names, limitFlag(m.Name))
+	}
+	return append(names, postFlag)
+}
+
+func metricDocs() string {
+	var docs []string
+	for _, m := range compare.Metrics() {
+		docs = append(docs, m.Name+", "+m.Doc)
+	}
+	return strings.Join(docs, "; ")
 }
 
 func (f *toleranceFlags) parse() (t tolerances, err error) {
@@ -100,6 +157,12 @@ func (f *toleranceFlags) parse() (t tolerances, err error) {
 			return t, usageError{fmt.Errorf("--%s is for --%s quantile", quantileFlag, statisticFlag)}
 		}
 	}
+	if err := f.parseFunctions(&t); err != nil {
+		return t, err
+	}
+	if err := f.parsePost(&t); err != nil {
+		return t, err
+	}
 	known := append([]string{compare.Elementwise}, compare.Statistics()...)
 	for _, s := range t.statistic {
 		if !slices.Contains(known, s) {
@@ -107,6 +170,76 @@ func (f *toleranceFlags) parse() (t tolerances, err error) {
 		}
 	}
 	return t, nil
+}
+
+// parseFunctions reads by which metrics outputs are judged, and their limits.
+func (f *toleranceFlags) parseFunctions(t *tolerances) error {
+	names := functionNames()
+	asked := map[string]bool{}
+	for _, name := range f.functions {
+		if !slices.Contains(names, name) {
+			return usageError{fmt.Errorf("--%s %s: want %s", functionFlag, name, orList(names))}
+		}
+		group, ok := functionGroups[name]
+		if !ok {
+			group = []string{name}
+		}
+		for _, one := range group {
+			asked[one] = true
+		}
+	}
+	t.alone, t.metrics = len(asked) > 0 && !asked[simple], map[string]map[string]float64{}
+	for _, m := range compare.Metrics() {
+		flag := limitFlag(m.Name)
+		by, err := parseByOutput(flag, *f.limits[m.Name])
+		if err != nil {
+			return err
+		}
+		limits, err := by.numbers(flag)
+		switch {
+		case err != nil:
+			return err
+		case len(limits) > 0 && !asked[m.Name]:
+			return usageError{fmt.Errorf("--%s is for --%s %s", flag, functionFlag, m.Name)}
+		case !asked[m.Name]:
+			continue
+		}
+		if _, ok := limits[""]; !ok {
+			limits[""] = m.Usual
+		}
+		for output, limit := range limits {
+			if t.metrics[output] == nil {
+				t.metrics[output] = map[string]float64{}
+			}
+			t.metrics[output][m.Name] = limit
+		}
+	}
+	if t.alone && len(f.atol)+len(f.rtol)+len(f.statistic) > 0 {
+		return usageError{fmt.Errorf("--atol, --rtol and --%s are for --%s %s, which is not asked for", statisticFlag, functionFlag, simple)}
+	}
+	return nil
+}
+
+// parsePost reads of which outputs places are compared.
+func (f *toleranceFlags) parsePost(t *tolerances) error {
+	by, err := parseByOutput(postFlag, f.post)
+	if err != nil {
+		return err
+	}
+	t.top = map[string]compare.Top{}
+	for output, text := range by {
+		count, axis, along := strings.Cut(strings.TrimPrefix(text, "top-"), ",axis=")
+		top := compare.Top{Axis: -1}
+		top.K, err = strconv.Atoi(count)
+		if err == nil && along {
+			top.Axis, err = strconv.Atoi(axis)
+		}
+		if err != nil || top.K < 1 || !strings.HasPrefix(text, "top-") {
+			return usageError{fmt.Errorf("--%s %s: want top-K, or top-K,axis=N, and before it perhaps OUTPUT:", postFlag, text)}
+		}
+		t.top[output] = top
+	}
+	return nil
 }
 
 // given reports whether any of them is for outputs that are not named.
@@ -128,6 +261,9 @@ func (t *tolerances) named() []string {
 	for name := range t.statistic {
 		names[name] = true
 	}
+	for output := range t.metrics {
+		names[output] = true
+	}
 	delete(names, "")
 	return slices.Sorted(maps.Keys(names))
 }
@@ -138,8 +274,8 @@ func (t *tolerances) checkNames(n *graph.Network) error {
 	for _, out := range n.Outputs {
 		has = append(has, out.Name)
 	}
-	for _, name := range t.named() {
-		if !slices.Contains(has, name) {
+	for _, name := range slices.Concat(t.named(), slices.Sorted(maps.Keys(t.top))) {
+		if name != "" && !slices.Contains(has, name) {
 			return usageError{fmt.Errorf("a tolerance is for output %s, which the model does not have: it has %s%s", name, strings.Join(has, ", "), config.DidYouMean(name, has))}
 		}
 	}
@@ -149,7 +285,9 @@ func (t *tolerances) checkNames(n *graph.Network) error {
 // of returns what is checked of an output, "" for those that are not named; where only one tolerance is given the other is usual.
 func (t *tolerances) of(name string, usual report.Tolerance) compare.Check {
 	c := compare.Check{Tolerance: usual, Statistic: t.statistic[""], Quantile: usualQuantile}
+	c.Measures = compare.Measures{Limits: map[string]float64{}, Alone: t.alone}
 	for _, from := range []string{"", name} {
+		maps.Copy(c.Measures.Limits, t.metrics[from])
 		if v, ok := t.atol[from]; ok {
 			c.Abs = v
 		}
@@ -174,7 +312,7 @@ func (t *tolerances) comparing(p config.Precision) compare.Options {
 	if p == config.FP16 {
 		usual = half
 	}
-	how := compare.Options{Check: t.of("", usual), Half: t.of("", half).Tolerance, Outputs: map[string]compare.Check{}}
+	how := compare.Options{Check: t.of("", usual), Half: t.of("", half).Tolerance, Outputs: map[string]compare.Check{}, Top: t.top}
 	for _, name := range t.named() {
 		how.Outputs[name] = t.of(name, usual)
 	}

@@ -33,6 +33,8 @@ type difference struct {
 	statistic     string                 // that is to be within the tolerance; "": every element is
 	quantile      float64                // of which a quantile is
 	relative      quant.ErrorAccumulator // of a statistic: |a - b| / |b|, against 0
+	metrics       []limited              // by which it is judged as a whole
+	alone         bool                   // and by them alone
 	scaled        bool                   // the tolerance's Abs is a share of b's RMS, which is known when all was added
 	rounding      *rounding              // finds the tolerance then; nil: it is given
 	slack         quant.ErrorAccumulator // of either: what |a - b| has beyond Rel |b|, against 0
@@ -77,6 +79,16 @@ func (d *difference) between(how Options, stored [2]numeric.DataType, float bool
 	}
 }
 
+// judge says by which metrics it is judged.
+func (d *difference) judge(by Measures) {
+	d.alone = by.Alone
+	for _, m := range Metrics() {
+		if limit, ok := by.Limits[m.Name]; ok {
+			d.metrics = append(d.metrics, limited{Metric: m, limit: limit})
+		}
+	}
+}
+
 // found reports whether the tolerance is found when all was added.
 func (d *difference) found() bool { return d.scaled || d.rounding != nil }
 
@@ -103,6 +115,9 @@ func (d *difference) add(first int, at Axis, a, b, ref numeric.Value) error {
 		if err := d.addRelative(x, y); err != nil {
 			return err
 		}
+	}
+	for i := range d.metrics {
+		d.metrics[i].add(x, y, a.Dims)
 	}
 	for i := range x {
 		d.pair(x[i], y[i], func() report.Position { return at.position(first, i, a.Dims) })
@@ -226,6 +241,12 @@ func (d *difference) report(name string) report.TensorDifference {
 	case d.statistic != "":
 		r.Statistic = d.checked(r.Errors)
 		r.Passed = d.notFinite == 0 && (r.Statistic.Abs <= d.tolerance.Abs || r.Statistic.Rel <= d.tolerance.Rel)
+	}
+	r.Alone = d.alone
+	r.Passed = r.Passed || d.alone
+	for i := range d.metrics {
+		v := d.metrics[i].report()
+		r.Metrics, r.Passed = append(r.Metrics, v), r.Passed && v.Passed
 	}
 	bin := func(from, to float64, n int) {
 		if n > 0 {

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"fmt"
+
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
@@ -16,6 +18,7 @@ type Options struct {
 	// Unexplained is, where Scaled is set, the tolerance for runs of which one is from outside, and was not lowered.
 	Unexplained report.Tolerance
 	Outputs     map[string]Check // of outputs that have a tolerance of their own, whatever their type
+	Top         map[string]Top   // outputs of which places are compared, by name, "" for all others
 	PerLayer    bool             // tensors of layers too
 	State       run.State        // inputs that are the first run's outputs of the batch before
 	// Save, if it is there, is given what each run, by its number, makes of each batch: the outputs of the items that count, from
@@ -30,6 +33,13 @@ type Check struct {
 	report.Tolerance
 	Statistic string  // one of Statistics; "" is Elementwise
 	Quantile  float64 // the share of elements that the statistic quantile is of
+	Measures  Measures
+}
+
+// Measures are metrics by which an output is judged as a whole, by name with their limits.
+type Measures struct {
+	Limits map[string]float64
+	Alone  bool // the tolerance says nothing beside them
 }
 
 // Elementwise is that every element is to be within the tolerance.
@@ -61,4 +71,28 @@ func (c Options) own(output string) *Check {
 		return &c.Check
 	}
 	return nil
+}
+
+// measures returns the metrics by which an output is judged.
+func (c Options) measures(output string) Measures {
+	if k, ok := c.Outputs[output]; ok {
+		return k.Measures
+	}
+	return c.Check.Measures
+}
+
+// taken returns what is compared of an output's value.
+func (c Options) taken(output string, v numeric.Value) (numeric.Value, error) {
+	top, ok := c.Top[output]
+	if !ok {
+		top, ok = c.Top[""]
+	}
+	if !ok {
+		return v, nil
+	}
+	places, ok := top.of(v)
+	if !ok {
+		return v, fmt.Errorf("the highest elements along axis %d are asked for, and it is %s%v", top.Axis, v.Type, v.Dims)
+	}
+	return places, nil
 }

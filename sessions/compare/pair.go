@@ -23,6 +23,9 @@ func newPair(first, second *Contestant, how Options) *pair {
 	}
 	p := &pair{first: first, second: second, how: how, layers: map[string]*difference{}}
 	p.outputs = make([]difference, len(first.results))
+	for i, t := range first.results {
+		p.outputs[i].judge(how.measures(t.Name))
+	}
 	return p
 }
 
@@ -33,7 +36,10 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 	}
 	for i, t := range p.first.results {
 		d := &p.outputs[i]
-		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
+		a, b, err := p.taken(t.Name)
+		if err != nil {
+			return err
+		}
 		var ref numeric.Value
 		var explained *report.RoundingFactors
 		if shown, factors := p.shown(); a.Type.IsFloat() && b.Type.IsFloat() {
@@ -78,6 +84,17 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 		}
 	}
 	return nil
+}
+
+// taken returns what is compared of an output of both.
+func (p *pair) taken(output string) (a, b numeric.Value, err error) {
+	if a, err = p.how.taken(output, p.first.outputs[output]); err == nil {
+		b, err = p.how.taken(output, p.second.outputs[output])
+	}
+	if err != nil {
+		err = fmt.Errorf("output %s: %w", output, err)
+	}
+	return a, b, err
 }
 
 // report sums the comparison up.

@@ -89,7 +89,9 @@ type TensorDifference struct {
 	BothNotFinite int `json:",omitempty"` // that are equal as NaN or as the same infinity: an agreement that says little
 	Passed        bool
 	Tolerance     Tolerance
-	Statistic     *Statistic `json:",omitempty"` // that is to be within the tolerance; nil: every element is
+	Statistic     *Statistic    `json:",omitempty"`                           // that is to be within the tolerance; nil: every element is
+	Metrics       []MetricValue `json:",omitempty"`                           // by which it is judged as a whole
+	Alone         bool          `json:",omitempty" output:"by_metrics_alone"` // the tolerance decides nothing
 	Errors
 	RelToPass float64   `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
 	MaxAt     Position  // of the largest absolute difference
@@ -103,6 +105,15 @@ type TensorDifference struct {
 type Statistic struct {
 	Name     string // max, mean, median, quantile 0.99
 	Abs, Rel float64
+}
+
+// MetricValue is what a measure of a whole output is in the worst of all batches, and what it may be.
+type MetricValue struct {
+	Name   string // l2, cosine_similarity, psnr, snr, indices
+	Value  float64
+	Limit  float64
+	Least  bool `output:"at_least"` // Value is to be at least Limit, not at most
+	Passed bool
 }
 
 // Rounding is how far two runs in FP16 or INT8 are from FP32 on the same items, and by how much they may therefore differ:
