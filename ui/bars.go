@@ -23,7 +23,8 @@ func (b Bars) Draw(c *Canvas) {
 		labels = max(labels, Width(line.Label))
 		values = max(values, Width(line.Value))
 	}
-	labels = min(labels, c.W*2/5)
+	least := max(6, c.W/6) // of a bar: names come first
+	labels = min(labels, max(c.W*2/5, c.W-1-values-2-least-3))
 	short := NewNames(names)
 	for y, line := range b[:min(len(b), c.H)] {
 		c.Fit(1, y, labels, Plain, short.Short(line.Label, labels, c.Glyphs().Ellipsis))

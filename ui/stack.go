@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Part is a share of a whole.
@@ -60,7 +61,8 @@ func (p Proportions) Lines(w int) int {
 const (
 	legendWhole   = iota
 	legendShares  // without values
-	legendLetters // with the first letters of names, too
+	legendWords   // with three letters of each word of names, too
+	legendLetters // of the first word alone
 	legendForms
 )
 
@@ -79,8 +81,15 @@ func (p Proportions) entries(form int) []legendEntry {
 	var list []legendEntry
 	for i, part := range p.Parts {
 		text := part.Name
-		if form >= legendLetters {
-			text = Truncate(text, 3, 0)
+		if form >= legendWords {
+			words := strings.Fields(text)
+			for k := range words {
+				words[k] = Truncate(words[k], 3, 0)
+			}
+			if form >= legendLetters {
+				words = words[:min(1, len(words))]
+			}
+			text = strings.Join(words, " ")
 		}
 		if p.Unit != "" && form < legendShares {
 			text += fmt.Sprintf(" %.3g%s", part.Value, p.Unit)

@@ -136,7 +136,7 @@ func Clauses(s string, w int, mark rune) string {
 		return Truncate(s, w, mark)
 	}
 	end := 0
-	for _, separator := range []string{", ", "; ", "  ", " · "} {
+	for _, separator := range []string{", ", "; ", "  ", " · ", " . "} {
 		end = max(end, strings.LastIndex(s[:min(prefix(s, w)+len(separator), len(s))], separator))
 	}
 	if end < prefix(s, w/3) {

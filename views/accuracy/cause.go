@@ -80,8 +80,11 @@ func (v *causeView) draw(c *ui.Canvas, l *report.LayerError) {
 	if why.Corrected >= 0.005 {
 		parts = append(parts, ui.Part{Name: "bias corrected", Value: why.Corrected, Style: ui.Series4})
 	}
-	ui.Proportions{Parts: parts}.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: min(2, c.H-1)}))
-	y := 3
+	shares := ui.Proportions{Parts: parts}
+	const others = 3 // lines: above it, of the channels, and between them
+	lines := max(min(shares.Lines(c.W), c.H-others), min(2, c.H-1))
+	shares.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: lines}))
+	y := 1 + lines
 	if c.H > 7 {
 		c.FitClauses(1, y, c.W-2, ui.Muted, biasText(&l.Local))
 		y++

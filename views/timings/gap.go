@@ -62,6 +62,9 @@ func drawGap(c *ui.Canvas, t *report.Timings, beside time.Duration) {
 		if x+ui.Width(why) >= c.W {
 			why = ": " + brief
 		}
+		if x+ui.Width(why) >= c.W {
+			why = ""
+		}
 	}
 	if p99, room := why+", p99 "+ui.Duration(e.P99), c.W-x-1; why != "" || ui.Width(p99) <= room {
 		c.FitClauses(x, 0, room, ui.Muted, p99+", CV "+words.Percent(e.CV))

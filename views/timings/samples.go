@@ -42,7 +42,14 @@ func (v *samplesView) Title() string {
 	return what
 }
 
-func (v *samplesView) Note() (string, ui.Style) { return v.in.Note(plots[v.of.plot]) }
+func (v *samplesView) Note() (string, ui.Style) {
+	if t := v.in.Snap.Timings; plots[v.of.plot] == "roofline" && t != nil && t.Roofline.Last() != nil && RooflineNote(t.Roofline) != "" {
+		if text, style := v.in.Note("ceilings in doubt"); style == ui.Plain || style == ui.Muted { // nothing that matters more
+			return text, ui.Warn
+		}
+	}
+	return v.in.Note(plots[v.of.plot])
+}
 
 func (v *samplesView) Keys() []ui.Key {
 	return []ui.Key{ui.K("v", "plot", "histogram, trace, roofline, lanes")}
@@ -77,8 +84,7 @@ func (v *samplesView) Render(w, h int) string {
 			return
 		}
 		if plots[v.of.plot] == "roofline" {
-			c.FitClauses(1, 0, w-2, ui.Muted, workText(l))
-			v.drawRoofline(c.Sub(ui.Rect{Y: 1, W: w, H: h - 1}), l)
+			v.drawRoofline(c, l)
 			return
 		}
 		if plots[v.of.plot] == "lanes" {
@@ -110,7 +116,7 @@ func (v *samplesView) Render(w, h int) string {
 	})
 }
 
-// drawRoofline draws the rows of the table under the ceilings.
+// drawRoofline draws the rows of the table under the ceilings, and as much of what is said of the layer as leaves room for that.
 func (v *samplesView) drawRoofline(c *ui.Canvas, l *report.LayerTiming) {
 	t := v.in.Snap.Timings
 	if t.Roofline.Last() == nil {
@@ -123,12 +129,17 @@ func (v *samplesView) drawRoofline(c *ui.Canvas, l *report.LayerTiming) {
 		}
 		return
 	}
-	c.FitClauses(1, 0, c.W-2, ui.Plain, StandText(l))
-	top := 1
-	if note := RooflineNote(t.Roofline); note != "" {
-		c.FitClauses(1, 1, c.W-2, ui.Warn, note)
-		top = 2
+	const plot = 5 // lines at least
+	top := 0
+	say := func(style ui.Style, text string) {
+		if text != "" && (top == 0 || top < c.H-plot) {
+			c.FitClauses(1, top, c.W-2, style, text)
+			top++
+		}
 	}
+	say(ui.Plain, StandText(l))
+	say(ui.Warn, RooflineNote(t.Roofline))
+	say(ui.Muted, workText(l))
 	Roofline(t, v.of.rows, v.of.table.Row()).Draw(c.Sub(ui.Rect{Y: top, W: c.W, H: c.H - top}))
 }
 
