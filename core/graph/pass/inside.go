@@ -18,9 +18,7 @@ func (r *Rewrite) inside(p Pass) {
 		for i, b := range bodies {
 			list[i] = b.Network
 			sub := r.within(p, b.Network)
-			if !r.off(p) {
-				p.Run(sub)
-			}
+			sub.run(p)
 			sub.inside(p)
 			if p.Lower && !sub.net.Lowered {
 				sub.net.Lowered, sub.changed = true, true

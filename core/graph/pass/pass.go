@@ -3,6 +3,7 @@ package pass
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -86,9 +87,7 @@ func (r *Rewrite) step(p Pass) (step Step, err error) {
 			err = graph.NewFault(v)
 		}
 	}()
-	if !r.off(p) {
-		p.Run(r)
-	}
+	r.run(p)
 	r.inside(p)
 	if p.Lower && !r.net.Lowered {
 		r.net.Lowered, r.changed = true, true
@@ -108,6 +107,28 @@ func (r *Rewrite) step(p Pass) (step Step, err error) {
 	step = Step{Pass: p.Name, Fired: r.record(), Missed: r.misses(), Ledger: r.ledger, Before: before, After: r.snapshot}
 	step.Elapsed = time.Since(start)
 	return step, nil
+}
+
+// run runs a pass. One that is switched off runs on a copy with all its rules switched off, so that its candidates are recorded with
+// that reason, and what else it does is forgotten; without rules it does not run.
+func (r *Rewrite) run(p Pass) {
+	if !r.off(p) {
+		p.Run(r)
+		return
+	}
+	if len(p.Rules) == 0 {
+		return
+	}
+	net, drops, disabled, changed := r.net, r.drops, r.disabled, r.changed
+	defer func() {
+		_ = recover() // what is wrong with it may be why it is off
+		r.net, r.drops, r.disabled, r.changed, r.fired, r.failed = net, drops, disabled, changed, nil, nil
+	}()
+	r.net, r.drops, r.disabled = net.Clone(), maps.Clone(drops), maps.Clone(disabled)
+	for _, rule := range p.Rules { // other passes may have rules of these names, which are on
+		r.disabled[rule] = true
+	}
+	p.Run(r)
 }
 
 // off reports whether a pass is switched off as a whole.
