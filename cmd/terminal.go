@@ -255,6 +255,13 @@ func (w *window) runProgram(options []tea.ProgramOption) error {
 		_, err := program.Run()
 		return err
 	}
+	over := make(chan struct{})
+	defer close(over)
+	if w.program == nil {
+		if k := watchKeyboard(over); k != nil {
+			options = append(options, tea.WithInput(k))
+		}
+	}
 	jobs := newJobs()
 	defer jobs.end()
 	program := tea.NewProgram(w.app, append(options, tea.WithFilter(jobs.filter))...)
