@@ -4,7 +4,7 @@
 
 Freely running counts the tokens that five greedy continuations of FP32 have in common with those of the quantised model, from the
 beginning: behind the first token that is another one, none counts. Behind FP32's text each token is predicted from FP32's own tokens
-before it; SQNR is of the logits there. With a chance q by token that it is another one, independent of all others, n tokens have
+before it; SQNR is of the logits there. Rounding by moments sees texts that FP32 draws by its own probabilities. With a chance q by token that it is another one, independent of all others, n tokens have
 (1-(1-q)^n)/q in common on average, which is given as expected.
 """
 
@@ -37,6 +37,17 @@ class Texts:
 
     def of(self, s, ids):
         return s.run(None, {"tokens": np.array([ids], np.int64)})[0][0]
+
+    def drawn(self, path, count=24, length=128):
+        """Writes texts that FP32 draws by its own probabilities: tokens, a row for each text."""
+        s, r, texts = self.session(self.model), np.random.default_rng(1), []
+        for _ in range(count):
+            ids = [1]
+            while len(ids) < length:
+                e = np.exp(np.float64(l := self.of(s, ids)[-1]) - l.max())
+                ids.append(int(r.choice(len(e), p=e / e.sum())))
+            texts.append(ids)
+        np.save(path, np.array(texts, np.int64))
 
     def measure(self, write, session=None):
         """Compares what write makes of prompts, and a session's logits behind FP32's text if there is one."""
@@ -119,9 +130,13 @@ def main():
         print(f"| {name} |", f"{row['common']} of {row['of']}", f"| {row['whole']} |", row.get("expected", ""), "|", row.get("others_behind_text", ""), "|", f"{row['sqnr_db']:.1f}" if "sqnr_db" in row else "", "|", flush=True)
 
     print("| weights | freely | whole | expected | other tokens behind the text | SQNR dB |\n|---|---|---|---|---|---|")
-    for flags in ("", "--weights int8", "--weights int8:32", "--weights int4"):
-        add(f"trtui {flags}".strip(), ours(args.trtui, t, flags.split()))
     with tempfile.TemporaryDirectory() as work:
+        drawn = os.path.join(work, "drawn.npy")
+        t.drawn(drawn)
+        for flags in ("", "--weights int8", "--weights int8:32", "--weights int4"):
+            add(f"trtui {flags}".strip(), ours(args.trtui, t, flags.split()))
+            for by in ("gptq", "gptq:ordered") if flags else ():
+                add(f"trtui {flags} --rounding {by}", ours(args.trtui, t, [*flags.split(), "--rounding", by, "--calib-data", drawn]))
         for name, make in WAYS.items():
             path = os.path.join(work, "out.onnx")
             make(t, path)
