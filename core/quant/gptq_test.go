@@ -260,3 +260,76 @@ func TestGPTQMultiplied(t *testing.T) {
 		t.Errorf("%d products; %.3f dB by loops, %.3f by them; %d of %d integers differ", calls, gains[0], gains[1], apart, len(w))
 	}
 }
+
+// TestFewRows: integers that were found on fewer rows than there are inputs lose less than the nearest on other rows, too.
+func TestFewRows(t *testing.T) {
+	const k, outputs, factors = 64, 48, 12
+	rnd := rand.New(rand.NewPCG(11, 12))
+	mix := make([]float32, factors*k) // inputs go together by these
+	for i := range mix {
+		mix[i] = float32(rnd.NormFloat64())
+	}
+	row := func(to []float32) {
+		clear(to)
+		for f := range factors {
+			x := float32(rnd.NormFloat64())
+			for i := range to {
+				to[i] += x * mix[f*k+i]
+			}
+		}
+		for i := range to {
+			to[i] += 3 * float32(rnd.NormFloat64())
+		}
+	}
+	c := gptqCase{WDims: []int{outputs, k}, W: make([]float32, outputs*k), Scale: make([]float32, outputs)}
+	for i := range c.W {
+		c.W[i] = float32(rnd.NormFloat64())
+	}
+	for o := range c.Scale {
+		c.Scale[o] = 0.3
+	}
+	lost := func(q []int8) (sum float64) { // by other rows
+		x := make([]float32, k)
+		for range 2000 {
+			row(x)
+			for o := range outputs {
+				var d float64
+				for i, v := range x {
+					d += float64(v) * (float64(c.W[o*k+i]) - 0.3*float64(q[o*k+i]))
+				}
+				sum += d * d
+			}
+		}
+		return sum
+	}
+	nearest := make([]int8, len(c.W))
+	for i, w := range c.W {
+		nearest[i] = int8(max(-7, min(7, math.RoundToEven(float64(w)/0.3))))
+	}
+	by, _ := ParseRounding("gptq")
+	for _, s := range []struct {
+		rows int
+		most float64 // dB more than the nearest lose
+	}{{k / 4, -0.4}, {k / 2, -0.8}, {16 * k, -1.8}} {
+		c.XDims = []int{s.rows, k}
+		c.X = make([]float32, s.rows*k)
+		for r := range s.rows {
+			row(c.X[r*k : (r+1)*k])
+		}
+		l := c.layer()
+		m, err := NewMoments(l, c.WDims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Add(l, c.WDims, numeric.Values(numeric.F32, c.X, c.XDims...), 1); err != nil {
+			t.Fatal(err)
+		}
+		q, w := slices.Clone(nearest), numeric.Values(numeric.F32, c.W, c.WDims...)
+		if _, err := by.Improve(l, w, q, grid{-7, 7, func(int, int) float32 { return 0.3 }}, m); err != nil {
+			t.Fatal(err)
+		}
+		if more := 10 * math.Log10(lost(q)/lost(nearest)); more > s.most {
+			t.Errorf("%d rows: %.2f dB more than the nearest, want %.1f at most", s.rows, more, s.most)
+		}
+	}
+}

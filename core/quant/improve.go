@@ -28,7 +28,7 @@ func (r Rounding) Improve(l *graph.Layer, w numeric.Value, q []int8, g grid, m *
 	x, outputs := w.Floats(), rows.outputs/m.groups
 	var before, after float64
 	for group := range m.groups {
-		by, err := newGPTQ(slices.Clone(m.sums[group]), m.k, r, m.Multiply)
+		by, err := newGPTQ(m.shrunk(group), m.k, r, m.Multiply)
 		if err != nil {
 			if m.groups > 1 { // a channel that is always zero loses nothing
 				continue

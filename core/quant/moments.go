@@ -225,6 +225,21 @@ func (m *Moments) multiplied(g int) error {
 	return nil
 }
 
+// shrunk returns a copy of a group's moments, in which those of two inputs are smaller where fewer rows were seen than there are inputs:
+// how inputs go together in few rows is chance for the most part, and integers that fit it lose more than the nearest do on others.
+func (m *Moments) shrunk(group int) []float64 {
+	c, share := slices.Clone(m.sums[group]), float64(m.rows)/float64(m.k)
+	if share >= 1 {
+		return c
+	}
+	for i := range m.k {
+		for j := range i {
+			c[i*m.k+j] *= share
+		}
+	}
+	return c
+}
+
 // patches gives what a convolution's window holds at its places.
 type patches struct {
 	x       []float32
