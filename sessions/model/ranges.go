@@ -94,7 +94,8 @@ func (e *RangeError) Alone() bool { return maps.EqualFunc(e.Min, e.Max, slices.E
 // newRangeError finds the widest range between low and high, around env, at whose ends layers fit together.
 func newRangeError(m *Model, end string, err *ShapesError, env, low, high map[string]int) *RangeError {
 	least, most := maps.Clone(env), maps.Clone(env)
-	names := slices.Sorted(maps.Keys(env))
+	counted := m.Network.CountSymbols()
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(env)), func(name string) bool { return slices.Contains(counted, name) })
 	for _, name := range names {
 		least[name], most[name] = nearest(m, env, name, low[name]), nearest(m, env, name, high[name])
 	}
