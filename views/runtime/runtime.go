@@ -53,7 +53,7 @@ func placesText(a *report.RuntimeAxis) string {
 
 func (v *profileView) Title() string {
 	if n := v.others(); n > 0 {
-		return fmt.Sprintf("Profile %d of 0 to %d", v.at, n)
+		return fmt.Sprintf("Profile %d (%d in all)", v.at, n+1)
 	}
 	return "Profile"
 }

@@ -125,7 +125,7 @@ func TestProfiles(t *testing.T) {
 	v := newProfileView(ui.NewLook(ui.Options{}), d)
 	v.Update(&snap)
 	press := func(key rune) tea.Cmd { return v.Update(tea.KeyPressMsg{Code: key, Text: string(key)}) }
-	for _, want := range []string{"Profile 0 of 0 to 2: batch=1..2..8 length=1..128..512", "Profile 1 of 0 to 2: batch=1 length=513..600..1024", "Profile 2 of 0 to 2: batch=16 length=8", "Profile 0 of 0 to 2: batch=1..2..8 length=1..128..512"} {
+	for _, want := range []string{"Profile 0 (3 in all): batch=1..2..8 length=1..128..512", "Profile 1 (3 in all): batch=1 length=513..600..1024", "Profile 2 (3 in all): batch=16 length=8", "Profile 0 (3 in all): batch=1..2..8 length=1..128..512"} {
 		if got := v.Title() + ": " + rangesText(v.shown().Axes); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
