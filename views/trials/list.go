@@ -91,7 +91,11 @@ func (t *List) Took(was, now *report.Snapshot) (report.Latency, report.Measured)
 	if i < 0 || was.Config.SameEngine(now.Config, own) {
 		return was.Timings.EndToEnd, was.Timings.Measured(was.Config)
 	}
-	return t.list[i].latency, t.list[i].measured
+	latency := t.list[i].latency
+	if latency.Median == 0 { // a recording has the medians alone of what was measured side by side
+		latency = was.Timings.EndToEnd
+	}
+	return latency, t.list[i].measured
 }
 
 // withSearched adds what a search for precisions built and measured, but for what was tried by itself; own is as pane.OwnRanges says.

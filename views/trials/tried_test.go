@@ -168,6 +168,12 @@ func TestTriedBrokenOff(t *testing.T) {
 	if l, m := tried.Took(&report.Snapshot{Config: fp32, Timings: times(20, time.Millisecond)}, &s); l.Median != 800*time.Microsecond || m.Median != l.Median {
 		t.Errorf("fp32 took %v, %v", l.Median, m.Median)
 	}
+	known := tried.list[0].latency
+	tried.list[0].latency = report.Latency{} // as a recording has what was measured side by side
+	if l, _ := tried.Took(&report.Snapshot{Config: fp32, Timings: times(20, time.Millisecond)}, &s); l.Median != time.Millisecond {
+		t.Errorf("fp32 took %+v where the table has no latency", l)
+	}
+	tried.list[0].latency = known
 	s.Timings.Beside = &report.Beside{Config: fp32, Speed: report.NewSpeed(2.5, 2.4, 2.6, true)} // the machine was slower in these rounds
 	tried.Add(&s)
 	v.Update(&s)
