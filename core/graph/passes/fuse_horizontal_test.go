@@ -121,6 +121,12 @@ func TestFuseGates(t *testing.T) {
 	}
 	for name, build := range map[string]func(n *net) *graph.Network{
 		"silu":         func(n *net) *graph.Network { return gated(n, elementwise.Silu, elementwise.Mul, 8) },
+		"gate-last": func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 4)
+			up := n.binary("Shifted", elementwise.Add, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8)), n.weights("bu", -1, 1, 8))
+			gate := n.binary("Biased", elementwise.Add, n.add("Gate", graph.MatMul, nil, x, n.weights("wg", -1, 1, 4, 8)), n.weights("bg", -1, 1, 8))
+			return n.output(n.binary("Both", elementwise.Mul, up, n.elt("Act", elementwise.Silu, nil, gate)))
+		},
 		"sum":          func(n *net) *graph.Network { return gated(n, elementwise.Silu, elementwise.Add, 8) },
 		"with-a-bound": func(n *net) *graph.Network { return gated(n, elementwise.HardSigmoid, elementwise.Mul, 8) },
 		"matrices": func(n *net) *graph.Network {

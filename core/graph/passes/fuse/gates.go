@@ -17,7 +17,7 @@ import (
 //	a = MatMul(x, w) | add($0, b); silu
 //	y = MatMul(x, v, a) | add($0, c); mul($, a)   ->   y = GatedMatMul(x, w, v, b, c) activation=silu
 //
-// The two may be the halves of one:
+// Either of them may be the one that ends in the product of both. They may be the halves of one:
 //
 //	a, b = Split(MatMul(x, wv), axis -1)
 //	y = mul(silu(a), b)                           ->   y = GatedMatMul(x, w, v) activation=silu
@@ -29,27 +29,31 @@ var Gates = pass.Pass{
 }
 
 func fuseGate(r *pass.Rewrite, l *graph.Layer) bool {
-	gate := multipliedBy(l)
-	if gate == nil {
+	other := multipliedBy(l)
+	if other == nil {
 		return false
 	}
-	c := r.Candidate("gated-product", gate, l)
+	c := r.Candidate("gated-product", other, l)
 	up, ok := rowProductOf(l)
-	g, ok2 := rowProductOf(gate)
+	g, ok2 := rowProductOf(other)
 	if !ok || !ok2 {
-		return c.Miss(pass.WrongAttribute, "%s or %s is not rows times a matrix, with no more than a constant added to each", gate.Name, l.Name)
+		return c.Miss(pass.WrongAttribute, "%s or %s is not rows times a matrix, with no more than a constant added to each", other.Name, l.Name)
 	}
-	if p := up.after; p.Args != 2 || len(p.Code) != 1 || p.Code[0].Arg[0] == p.Code[0].Arg[1] {
-		return c.Miss(pass.EpilogueTaken, "%s ends in %s, not in a product with %s alone", l.Name, l.Epilogue, gate.Name)
+	gate, factor := other, l
+	if activation, ok := up.activated(); ok && g.after.Args == 0 {
+		gate, factor, g, up = l, other, up, g
+		g.after = activation
+	} else if p := up.after; p.Args != 2 || len(p.Code) != 1 || p.Code[0].Arg[0] == p.Code[0].Arg[1] {
+		return c.Miss(pass.EpilogueTaken, "%s ends in %s, not in a product with %s alone", l.Name, l.Epilogue, other.Name)
 	}
-	if !c.Sole(gate.Outputs[0], l) {
+	if !c.Sole(other.Outputs[0], l) {
 		return false
 	}
 	a := g.after
 	if a.Args != 1 || len(a.Code) != 1 || a.Code[0].Op.Info().Arity != 1 || a.Code[0].Op.Info().Imms > 0 {
 		return c.Miss(pass.EpilogueTaken, "%s ends in %s, not in an activation without parameters", gate.Name, gate.Epilogue)
 	}
-	w, v := gate.Inputs[1], l.Inputs[1]
+	w, v := gate.Inputs[1], factor.Inputs[1]
 	switch {
 	case !w.IsConst() || !v.IsConst():
 		return c.Miss(pass.NotConstant, "weights %s or %s are computed", w.Name, v.Name)
@@ -64,7 +68,7 @@ func fuseGate(r *pass.Rewrite, l *graph.Layer) bool {
 		return false
 	}
 	by = r.Replace(l, by)
-	r.Network().Remove(gate)
+	r.Network().Remove(other)
 	return c.Fire(by)
 }
 
@@ -80,7 +84,7 @@ func gatedInputs(x, w, v, b, c *graph.Tensor) []*graph.Tensor {
 	return list
 }
 
-// multipliedBy returns the product of l's first input, behind something, that the epilogue of l, which is a product as well,
+// multipliedBy returns the product of l's first input, of which either is behind something, that the epilogue of l, which is a product as well,
 // multiplies by.
 func multipliedBy(l *graph.Layer) *graph.Layer {
 	if !isMatrixProduct(l) {
@@ -88,7 +92,7 @@ func multipliedBy(l *graph.Layer) *graph.Layer {
 	}
 	for i, t := range l.EpilogueInputs() {
 		gate := t.Producer
-		if gate == nil || gate == l || !isMatrixProduct(gate) || gate.Inputs[0] != l.Inputs[0] || gate.Epilogue.Args == 0 {
+		if gate == nil || gate == l || !isMatrixProduct(gate) || gate.Inputs[0] != l.Inputs[0] || gate.Epilogue.Args == 0 && len(l.Epilogue.Code) < 2 {
 			continue
 		}
 		for _, in := range l.Epilogue.Code {
@@ -106,6 +110,16 @@ func isMatrixProduct(l *graph.Layer) bool { return l.Op == graph.MatMul || l.Op 
 type rowProduct struct {
 	bias  *graph.Tensor
 	after elementwise.Program // of the sum; the zero value where nothing follows
+}
+
+// activated returns the activation of the sum, where that is all that is multiplied by another tensor.
+func (p rowProduct) activated() (elementwise.Program, bool) {
+	code := p.after.Code
+	if p.after.Args != 2 || len(code) != 2 || code[0].Op.Info().Arity != 1 || code[0].Arg[0] != 0 || code[1].Op != elementwise.Mul {
+		return elementwise.Program{}, false
+	}
+	by := code[1].Arg[:2]
+	return elementwise.Program{Args: 1, Code: code[:1]}, slices.Contains(by, 1) && slices.Contains(by, 2)
 }
 
 func rowProductOf(l *graph.Layer) (p rowProduct, ok bool) {
