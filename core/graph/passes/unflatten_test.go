@@ -32,6 +32,13 @@ func TestUnflattenProducts(t *testing.T) {
 			shape := n.add("Concat", graph.Concat, graph.ConcatAttrs{}, of(0), of(1), n.ints(6))
 			return n.output(n.add("Back", graph.Reshape, graph.ReshapeAttrs{}, rows(n, x, graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}), shape))
 		}},
+		{"heads", func(n *net) *graph.Network {
+			y := rows(n, n.input("x", 2, 5, 8), plain, n.weights("b", -1, 1, 6))
+			return n.output(n.reshape("Back", y, 2, 5, 3, 2))
+		}},
+		{"heads-without-bias", func(n *net) *graph.Network {
+			return n.output(n.reshape("Back", rows(n, n.input("x", 2, 5, 8), plain), 2, 5, 3, 2))
+		}},
 		{"other-rows", func(n *net) *graph.Network {
 			y := rows(n, n.input("x", 2, 5, 8), plain)
 			return n.output(n.reshape("Back", y, 5, 2, 6))

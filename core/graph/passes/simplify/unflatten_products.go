@@ -17,7 +17,8 @@ import (
 //	p = Gemm(a, w, bias)                ->   p = MatMul(x, w)
 //	y = Reshape(p, [2, 5, 6])                y = Add(p, bias)
 //
-// Backends flatten rows themselves, and of more than one unknown extent a shape would have to be computed.
+// What is behind it may give heads an axis at once. Backends flatten rows themselves, and of more than one unknown extent a shape
+// would have to be computed.
 var UnflattenProducts = pass.Pass{
 	Name:  "unflatten-products",
 	Doc:   "matrix products keep the axes of their rows",
@@ -34,11 +35,16 @@ func unflatten(r *pass.Rewrite, l *graph.Layer) bool {
 		return false
 	}
 	x, w, y := before.Inputs[0], l.Inputs[1], after.Outputs[0]
-	n := len(y.Dims) - 1
-	if n < 2 || !y.Dims[n].Equal(l.Outputs[0].Dims[1]) {
+	n := rowAxes(y.Dims, l.Outputs[0].Dims[1])
+	if n < 2 {
 		return false
 	}
 	rows := append(slices.Clone(y.Dims[:n]), l.Inputs[0].Dims[1])
+	dims := append(slices.Clone(y.Dims[:n]), l.Outputs[0].Dims[1])
+	cut, ok := match.ReshapeTo(&graph.Tensor{Dims: dims}, y.Dims)
+	if !ok {
+		return false
+	}
 	shape, ok := match.ReshapeTo(x, rows)
 	if !ok {
 		return false
@@ -66,9 +72,13 @@ func unflatten(r *pass.Rewrite, l *graph.Layer) bool {
 	into := []*graph.Layer{{Op: graph.MatMul, Inputs: []*graph.Tensor{x, w}}}
 	if bias != nil {
 		p := into[0]
-		p.Name, p.From, p.Outputs = l.Outputs[0].Name+"_rows", l.From, []*graph.Tensor{r.Network().NewTensor(l.Outputs[0].Name+"_rows", y.Type, y.Dims)}
-		p = r.Network().Insert(p)
-		into = []*graph.Layer{p, {Op: match.Ops().Named("Add"), Attrs: graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}, Inputs: []*graph.Tensor{p.Outputs[0], bias}}}
+		add := &graph.Layer{Op: match.Ops().Named("Add"), Attrs: graph.Elementwise{Program: elementwise.Binary(elementwise.Add)}}
+		add.Inputs = []*graph.Tensor{put(r, p, l.Outputs[0].Name+"_rows", l, dims), bias}
+		into = append(into, add)
+	}
+	if n < len(y.Dims)-1 {
+		whole := put(r, into[len(into)-1], l.Outputs[0].Name+"_whole", l, dims)
+		into = append(into, r.Reshape(whole, y.Name+"_shape", cut))
 	}
 	last := len(into) - 1
 	into[last] = r.Replace(after, into[last])
@@ -82,6 +92,23 @@ func unflatten(r *pass.Rewrite, l *graph.Layer) bool {
 		by.From = c.Members
 	}
 	return c.Fire(into...)
+}
+
+// rowAxes returns the number of axes of dims whose elements are rows of so many columns, which the others have; 0 where there are none.
+func rowAxes(dims []symbolic.Dim, columns symbolic.Dim) int {
+	own := symbolic.Const(1)
+	for n := len(dims) - 1; n > 0; n-- {
+		if own = own.Mul(dims[n]); own.Equal(columns) {
+			return n
+		}
+	}
+	return 0
+}
+
+// put adds a layer, which stands for what l does, and returns its result.
+func put(r *pass.Rewrite, by *graph.Layer, name string, l *graph.Layer, dims []symbolic.Dim) *graph.Tensor {
+	by.Name, by.From, by.Outputs = name, l.From, []*graph.Tensor{r.Network().NewTensor(name, l.Outputs[0].Type, dims)}
+	return r.Network().Insert(by).Outputs[0]
 }
 
 // view adds a Reshape of the input of a layer, for which it stands.
