@@ -1,7 +1,7 @@
 """Exports small transformers of random weights in each way that torch offers, to one folder per architecture.
 
 python variants.py FOLDER [ARCHITECTURE ...]: FOLDER/ARCHITECTURE/EXPORTER-ATTENTION-opsetN-AXES.onnx, and what onnxruntime's optimiser
-makes of it, with -optimised at its end. Recognition must make the same layers of all of them: core/graph/passes tests that, with
+makes of it, with -optimised at its end, and what onnxscript's does, with -rewritten. Recognition must make the same layers of all of them: core/graph/passes tests that, with
 TRTUI_VARIANTS=FOLDER. A variant that cannot be made is reported.
 """
 
@@ -9,6 +9,9 @@ import pathlib
 import sys
 import warnings
 
+import onnx
+import onnxscript.optimizer
+import onnxscript.rewriter
 import torch
 import transformers
 
@@ -113,6 +116,10 @@ def variants(name):
                         yield exporter, attention, opset, axes
 
 
+def rewrite(path, to):
+    onnx.save(onnxscript.rewriter.rewrite(onnxscript.optimizer.optimize(onnx.load(path))), to)
+
+
 def attempt(path, make):
     try:
         make()
@@ -131,7 +138,10 @@ def main():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for v in variants(name):
             path = str(folder / name / "{}-{}-opset{}-{}".format(*v))
-            if attempt(path + ".onnx", lambda: export(name, path + ".onnx", *v)) and optimizer:
+            if not attempt(path + ".onnx", lambda: export(name, path + ".onnx", *v)):
+                continue
+            attempt(path + "-rewritten.onnx", lambda: rewrite(path + ".onnx", path + "-rewritten.onnx"))
+            if optimizer:
                 attempt(path + "-optimised.onnx", lambda: optimizer.optimize_model(
                     path + ".onnx", model_type=OPTIMISED_AS.get(name.split("-")[0], "bert"), num_heads=HEADS, hidden_size=WIDTH).save_model_to_file(path + "-optimised.onnx"))
 

@@ -32,6 +32,7 @@ func TestVariants(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, _ := runPass(t, f.Network, Standard(), pass.Config{})
+			got, _ = runPass(t, got, Lowering(), pass.Config{})
 			sameMeaning(t, f.Network, got, 2e-6)
 			n := computed(got)
 			t.Logf("%d layers computed: %v", n, opCounts(got))
