@@ -120,7 +120,7 @@ func TestFuseGates(t *testing.T) {
 		return n.output(n.binary("Both", both, gate, up))
 	}
 	for name, build := range map[string]func(n *net) *graph.Network{
-		"silu":         func(n *net) *graph.Network { return gated(n, elementwise.Silu, elementwise.Mul, 8) },
+		"silu": func(n *net) *graph.Network { return gated(n, elementwise.Silu, elementwise.Mul, 8) },
 		"gate-last": func(n *net) *graph.Network {
 			x := n.input("x", 2, 3, 4)
 			up := n.binary("Shifted", elementwise.Add, n.add("Up", graph.MatMul, nil, x, n.weights("wu", -1, 1, 4, 8)), n.weights("bu", -1, 1, 8))
