@@ -58,6 +58,8 @@ func hintOn(err error) string {
 		return "--sequences NAME:N says how many tensors a sequence has, --without NAME that an optional has no element"
 	} else if errors.As(err, &e) && slices.ContainsFunc(e.Problems, func(p onnx.Problem) bool { return p.Axes }) {
 		return "--shapes NAME:1x3x224x224 says how many axes an input has"
+	} else if errors.As(err, &e) && slices.ContainsFunc(e.Problems, func(p onnx.Problem) bool { return p.Long }) {
+		return "--shapes gives extents as numbers, which are never too long; such a model is built for one set of shapes, and not for a range"
 	} else if errors.As(err, &e) && slices.ContainsFunc(e.Problems, func(p onnx.Problem) bool { return p.Extent }) {
 		return "--max-extent N says how large an extent can be that data decide"
 	} else if errors.As(err, &e) && !e.Damaged {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
@@ -32,6 +33,7 @@ func TestHints(t *testing.T) {
 		"--allow-not-finite":                        &dataset.NotFiniteError{},
 		"--type i8 and --shape":                     &dataset.UnknownForm{Err: fmt.Errorf("no")},
 		"--minShapes x:1x2 --maxShapes x:4x8 serve": &model.RangeError{Err: &model.ShapesError{Err: fmt.Errorf("no")}, Min: map[string][]int{"x": {1, 2}}, Max: map[string][]int{"x": {4, 8}}},
+		"--shapes gives extents as numbers":         &onnx.ImportError{Problems: []onnx.Problem{{Long: true}}},
 		"--shapes x:1x2 serves":                     &model.RangeError{Err: &model.ShapesError{Err: fmt.Errorf("no")}, Min: map[string][]int{"x": {1, 2}}, Max: map[string][]int{"x": {1, 2}}},
 		"--shapes, --batch":                         &model.ShapesError{Err: fmt.Errorf("no")},
 		"trtui inspect tactics":                     &sessions.TacticError{},

@@ -154,7 +154,7 @@ func (l *Layer) Infer() error {
 				return fmt.Errorf("layer %s (%s): output %s has extent %d on axis %d", l.Name, l.Op.Name, t.Name, n, i)
 			}
 			if d.IsLarge() {
-				return fmt.Errorf("layer %s (%s): output %s has an extent on axis %d that is too long an expression of the inputs' extents", l.Name, l.Op.Name, t.Name, i)
+				return fmt.Errorf("layer %s (%s): %w", l.Name, l.Op.Name, &LongExtentError{t.Name, i})
 			}
 		}
 		if n, ok := countDims(t.Dims); ok && n > maxElements {
@@ -379,4 +379,14 @@ func (n *Node) Unasked() []error {
 		}
 	}
 	return errs
+}
+
+// LongExtentError is the error of an extent that takes too many terms to say by those of the inputs, which numbers never do.
+type LongExtentError struct {
+	Output string
+	Axis   int
+}
+
+func (e *LongExtentError) Error() string {
+	return fmt.Sprintf("output %s has an extent on axis %d that is too long an expression of the inputs' extents", e.Output, e.Axis)
 }

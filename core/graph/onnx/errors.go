@@ -18,6 +18,7 @@ type Problem struct {
 	Node   string `json:"node,omitempty"` // the node's name, or "#12" by position if it has none; empty if it is not one node's
 	Op     string `json:"op,omitempty"`
 	Reason string `json:"reason"`
+	Long   bool   `json:"-"` // it is that an extent is too long an expression of those of inputs that are open: see Importer.Shapes
 	Extent bool   `json:"-"` // it is that data decide an extent, and how large that can be is not given: see Importer.MaxExtent
 	Length bool   `json:"-"` // it is that the length of a sequence is not given, or cannot be: see Importer.Lengths and Without
 	Axes   bool   `json:"-"` // it is that how many axes an input has is not given: see Importer.Axes

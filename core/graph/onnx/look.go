@@ -63,7 +63,7 @@ func (im *importer) fail(n *node, name string, errs ...error) {
 	for _, err := range errs {
 		if reasons = append(reasons, err.Error()); behind == "" && !errors.Is(err, errOpset) && !errors.Is(err, errInside) {
 			p := n.problem(err.Error())
-			p.Extent = errors.As(err, new(*undecidedError))
+			p.Extent, p.Long = errors.As(err, new(*undecidedError)), errors.As(err, new(*graph.LongExtentError))
 			im.report(p)
 		}
 	}
