@@ -106,7 +106,7 @@ func TestMouseEverywhere(t *testing.T) {
 		t.Errorf("only %d panes with rows and %d with columns were tried", moved, sorted)
 	}
 	b.press("1")
-	x, y := b.find("inception/three/Conv")
+	x, y := b.find("inception/three/conv/Conv")
 	click(x+50, y)
 	b.wants("Source", "▸ inception/three/conv/Conv")
 }

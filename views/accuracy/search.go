@@ -109,7 +109,7 @@ func (v *searchView) Update(msg tea.Msg) tea.Cmd {
 func (v *searchView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
 		if v.in.Snap.Search == nil {
-			v.in.Unmeasured(c, v.desk, pane.NeedsChoice, "the precision of every layer that together meets a goal: the points that a search has tried", "{Accuracy B} chooses the goal and searches")
+			v.in.Unmeasured(c, v.desk, pane.NeedsChoice, "the precision of every layer that together meets a goal: the points that a search has tried", "{Accuracy B} chooses a goal and searches")
 			return
 		}
 		v.table.Draw(c)
