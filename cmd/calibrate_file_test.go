@@ -67,7 +67,7 @@ func TestCalibrationFile(t *testing.T) {
 			t.Errorf("with %v it says\n%s", c.args, told)
 		}
 	}
-	if told := equalised(0, "--equalization", "off"); told != "" {
+	if told := equalised(0, "--equalization", "off"); strings.Contains(told, "equalised") { // a slow machine is told of the progress, too
 		t.Errorf("with --equalization off it says\n%s", told)
 	}
 	hand := filepath.Join(dir, "hand.json")
