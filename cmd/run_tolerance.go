@@ -235,7 +235,7 @@ func (f *toleranceFlags) parsePost(t *tolerances) error {
 			top.Axis, err = strconv.Atoi(axis)
 		}
 		if err != nil || top.K < 1 || !strings.HasPrefix(text, "top-") {
-			return usageError{fmt.Errorf("--%s %s: want top-K, or top-K,axis=N, and before it perhaps OUTPUT:", postFlag, text)}
+			return usageError{fmt.Errorf("--%s %s: want top-K or top-K,axis=N, or that behind OUTPUT: for one output", postFlag, text)}
 		}
 		t.top[output] = top
 	}
