@@ -108,6 +108,8 @@ func endToEnd(d *report.Diff) string {
 		text += ", estimated"
 	case !e.Known():
 		text += ", too few samples to tell from noise"
+	case e.Noise() && e.Loose():
+		text += ", too noisy to tell"
 	case !e.Significant:
 		text += ", no significant difference"
 	case e.Ratio >= 1:

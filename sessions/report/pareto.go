@@ -77,12 +77,15 @@ func (p *Pareto) Apart() bool {
 	return false
 }
 
-// Alike names the other points within the limit that the fastest cannot be told from: their difference is noise. quantized is as
-// for [config.Config.Effective].
+// Alike names the other points within the limit that the fastest cannot be told from: their difference is noise. One that took
+// far longer at moments so different that its ratio may be nearly any is not among them. quantized is as for [config.Config.Effective].
 func (p *Pareto) Alike(quantized bool) (names []string) {
 	fastest := p.Fastest()
 	for i := range p.Points {
-		if fastest >= 0 && i != fastest && p.Points[i].Within && p.Points[fastest].Over(&p.Points[i], quantized).Noise() {
+		if fastest < 0 || i == fastest || !p.Points[i].Within {
+			continue
+		}
+		if s := p.Points[fastest].Over(&p.Points[i], quantized); s.Noise() && (!s.Loose() || s.Ratio < looseSpeed) {
 			names = append(names, p.Points[i].Name)
 		}
 	}

@@ -21,12 +21,14 @@ func TestAlike(t *testing.T) {
 		point("entropy", 214, true, 3.3, 3.2, 3.5),
 		point("minmax", 212, false, 3.35, 3.3, 3.4),
 		point("percentile", 300, true, 2.3, 2.25, 2.35),
+		point("near, on a busy machine", 220, true, 3.2, 1, 9),
+		point("far, on a busy machine", 700, true, 1, 0.3, 4), // it may be as fast, but so little is known that nothing is said
 	}}
 	if got := p.Alike(false); got != nil {
 		t.Errorf("without a fastest one: %q", got)
 	}
 	p.Points[1].Fastest = true
-	if got := p.Alike(false); !slices.Equal(got, []string{"entropy"}) {
-		t.Errorf("alike are %q, want entropy alone", got)
+	if got := p.Alike(false); !slices.Equal(got, []string{"entropy", "near, on a busy machine"}) {
+		t.Errorf("alike are %q, want entropy and what is near", got)
 	}
 }

@@ -35,13 +35,16 @@ const looseSpeed = 1.5
 // Noise reports whether there were enough measurements, and they tell no difference.
 func (s Speed) Noise() bool { return s.Known() && !s.Significant && s.Low != s.High }
 
+// Loose reports whether the interval is so wide that the ratio in it says little.
+func (s Speed) Loose() bool { return s.Known() && s.High > looseSpeed*s.Low }
+
 // Sure returns the ratio, 1 for noise; where its interval is so wide that it says little, as on a machine that is busy, it returns
 // the end that is nearer to no difference, and loose: the difference is at least that.
 func (s Speed) Sure() (ratio float64, loose bool) {
 	switch {
 	case s.Noise():
 		return 1, false
-	case !s.Known() || s.High <= looseSpeed*s.Low:
+	case !s.Loose():
 		return s.Ratio, false
 	case s.Low > 1:
 		return s.Low, true

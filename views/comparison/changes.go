@@ -320,6 +320,8 @@ func verdictWords(d *report.Diff, few, apart string) string {
 		return fmt.Sprintf("%.2fx as fast, estimated", e.Ratio)
 	case !e.Known():
 		return few + apart
+	case e.Noise() && e.Loose():
+		return fmt.Sprintf("too noisy to tell, %.2fx to %.2fx as fast", e.Low, e.High) + apart
 	case !e.Significant:
 		return "no significant difference" + apart
 	}
