@@ -71,7 +71,7 @@ var allowed = map[string][]string{
 	"sessions/tokenizer": {"internal/host"},
 	"sessions/report":    {"sessions/config"},
 	"sessions/diff":      {"sessions/report"},
-	"sessions/recording": {"core/graph", "core/run", "sessions/config", "sessions/report"},
+	"sessions/recording": {"core/graph", "core/run", "internal/host", "sessions/config", "sessions/report"},
 	"sessions/compare":   {"core/graph", "core/graph/numeric", "core/graph/symbolic", "core/quant", "core/run", "sessions/report"},
 	"sessions/exchange":  {"core/graph/numeric", "sessions/advice", "sessions/compare", "sessions/config", "sessions/report"},
 	"sessions/advice":    {"sessions/report"},

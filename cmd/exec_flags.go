@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
 )
@@ -221,11 +222,14 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 	return p, nil
 }
 
-// spareInputs refuses to write over the model that is read, or what flags of ours name.
+// spareInputs refuses to write over the model that is read, or what flags of ours name, and what is never written over.
 func (p *execPlan) spareInputs(ours *pflag.FlagSet) error {
 	inputs := slices.Concat(filesRead(ours), []string{p.model}, slices.Sorted(maps.Values(p.inputs)))
 	for _, path := range append(slices.Sorted(maps.Values(p.exports)), p.save) {
 		if err := spare("a file to write,", path, inputs); err != nil {
+			return err
+		}
+		if err := host.Writable(path); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ func takesStandardOutput(c *cobra.Command) {
 // writtenFiles are the flags that name a file to write.
 var writtenFiles = []string{"output", "save-outputs", "saveEngine", "exportTimes", "exportProfile", "exportLayerInfo", "exportOutput", "save-inputs", "calibration-cache"}
 
-// checkOutput refuses to write a file whose name is meant as standard output, but for commands that do so, and a pipe, which would wait.
+// checkOutput refuses to write a file whose name is meant as standard output, but for commands that do so, a pipe, which would wait, and a recording.
 func checkOutput(c *cobra.Command) error {
 	for _, name := range writtenFiles {
 		f := c.Flags().Lookup(name)

@@ -20,8 +20,8 @@ const PartialLife = time.Hour
 
 // WriteFile makes a file appear as a whole: whenever the program or the machine stops, the path has what was there before, or
 // all that write writes. The file keeps the mode it has, and a symbolic link what it leads to. A device, and a pipe that the
-// process has, as /dev/stdout may be, is written to as it is; another pipe is refused, as [Writable] does. It returns how many bytes
-// write wrote.
+// process has, as /dev/stdout may be, is written to as it is; another pipe is refused, and so is a recording, as [Writable] does.
+// It returns how many bytes write wrote.
 func WriteFile(path string, write func(io.Writer) error) (int64, error) {
 	if err := Writable(path); err != nil {
 		return 0, err
@@ -46,15 +46,38 @@ func WriteFile(path string, write func(io.Writer) error) (int64, error) {
 	return place(path, mode, write, os.Rename)
 }
 
-// Writable returns an error where a named pipe is at a path: to open it waits for a reader that may never come. The pipes that the
-// process has been given have one.
+// Writable returns an error where a path leads to what is not written over: a named pipe, since to open it waits for a reader that may
+// never come, but for those that the process has been given, which have one; and a recording, which nothing can make again. A file
+// that cannot be read may be one.
 func Writable(path string) error {
 	info, err := os.Stat(path)
 	given := strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/")
-	if err != nil || given || info.Mode()&fs.ModeNamedPipe == 0 {
+	switch {
+	case err != nil:
+		return nil
+	case info.Mode().IsRegular():
+		return spareRecording(path)
+	case given || info.Mode()&fs.ModeNamedPipe == 0:
 		return nil
 	}
 	return fmt.Errorf("%s is a %s; name a regular file", path, kind(info.Mode()))
+}
+
+// spareRecording returns an error where a regular file is a recording, or may be one.
+func spareRecording(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: it may be a recording, which is not written over; name another file", err)
+	}
+	defer f.Close()
+	head := make([]byte, RecordingHead)
+	if n, _ := io.ReadFull(f, head); !IsRecording(head[:n]) {
+		return nil
+	}
+	return fmt.Errorf("%s is a recording, which nothing can make again: name another file, or remove it first", path)
 }
 
 // CreateFile is WriteFile of a file that is not there yet. Where there is one the error is fs.ErrExist, and that one stays as

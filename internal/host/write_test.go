@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -190,5 +191,39 @@ func TestKilled(t *testing.T) {
 		if err != nil || len(data) < 300_000 || !bytes.Equal(data, contents(len(data)-300_000)) {
 			t.Fatalf("after %d kills the file has %d bytes, %v", i+1, len(data), err)
 		}
+	}
+}
+
+// TestRecordingsStay: what has the head of a recording is not written over, by its name or through a link, and another file of SQLite is.
+func TestRecordingsStay(t *testing.T) {
+	dir := t.TempDir()
+	head := make([]byte, RecordingHead)
+	copy(head, "SQLite format 3\x00")
+	other := filepath.Join(dir, "other")
+	session, link := filepath.Join(dir, "session"), filepath.Join(dir, "link")
+	err := errors.Join(os.WriteFile(other, head, 0o644), os.Symlink("session", link))
+	copy(head[68:], "TRTU")
+	if err := errors.Join(err, os.WriteFile(session, head, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{session, link} {
+		if _, err := WriteFile(path, Bytes([]byte("new"))); err == nil || !strings.Contains(err.Error(), path+" is a recording") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if now, err := os.ReadFile(session); err != nil || !bytes.Equal(now, head) {
+		t.Errorf("the recording is lost: %v", err)
+	}
+	if _, err := WriteFile(other, Bytes([]byte("new"))); err != nil {
+		t.Error(err)
+	}
+	if os.Geteuid() == 0 {
+		return // who reads everything
+	}
+	if err := os.Chmod(session, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := WriteFile(session, Bytes([]byte("new"))); err == nil || !strings.Contains(err.Error(), "may be a recording") {
+		t.Errorf("one that cannot be read: %v", err)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"github.com/trtui/trtui/internal/host"
 )
 
 // file is a recording that is open for reading.
@@ -101,7 +103,7 @@ func checkHeader(path string) (version uint32, err error) {
 		return 0, errors.Unwrap(err)
 	}
 	defer f.Close()
-	head := make([]byte, 100)
+	head := make([]byte, host.RecordingHead)
 	switch _, err := io.ReadFull(f, head); {
 	case info.Size() == 0:
 		return 0, errors.New("the file is empty: it was cut short before anything was written")
@@ -110,7 +112,7 @@ func checkHeader(path string) (version uint32, err error) {
 	case err != nil:
 		return 0, errors.Unwrap(err)
 	}
-	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || binary.BigEndian.Uint32(head[68:]) != magic {
+	if !host.IsRecording(head) {
 		return 0, ErrNotRecording
 	}
 	if version = binary.BigEndian.Uint32(head[60:]); version < 1 || version > Version {

@@ -16,8 +16,6 @@ const (
 	Version = 4
 	// Extension is how the names of recordings end.
 	Extension = ".trtui"
-
-	magic = 0x54525455 // "TRTU", in PRAGMA application_id
 )
 
 // since has the tables that a version added; those of version 1 are not in it. A reader takes older files.
