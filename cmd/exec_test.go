@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,7 +27,7 @@ func TestExec(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	model := filepath.Join("..", "testdata", "digits.onnx")
-	out, _ := command(t, 0, "exec", "--onnx="+model, "-fp16", "--useCudaGraph", "--warmUp=0", "--duration=0", "--iterations", "12", "--dumpProfile", "--quiet",
+	out, _ := command(t, 0, "exec", "--onnx="+model, "-fp16", "--useCudaGraph", "--warmUp=0", "--duration=0", "--iterations", "200", "--dumpProfile", "--quiet",
 		"--saveEngine="+file("m.engine"), "--exportTimes="+file("t.json"), "--exportProfile="+file("p.json"), "--exportLayerInfo="+file("l.json"))
 	heading, keys := "", map[string]bool{}
 	for line := range strings.Lines(out) {
@@ -48,6 +49,16 @@ func TestExec(t *testing.T) {
 		if !keys[want] {
 			t.Errorf("the log lacks %s:\n%s", want, out)
 		}
+	}
+	var walltime, compute float64 // of the timed runs alone: neither of those that time layers nor of the copies'
+	if _, err := fmt.Sscanf(out[max(0, strings.Index(out, "Total Host Walltime")):], "Total Host Walltime: %g s", &walltime); err != nil {
+		t.Error(err)
+	}
+	if _, err := fmt.Sscanf(out[max(0, strings.Index(out, "Total GPU Compute Time")):], "Total GPU Compute Time: %g s", &compute); err != nil {
+		t.Error(err)
+	}
+	if compute < 0.85*walltime || compute > walltime {
+		t.Errorf("%g s of computing in %g s", compute, walltime)
 	}
 	for _, want := range []string{"&&&& PASSED", "Precision: FP32+FP16", "--useCudaGraph has no meaning here", "=== Profile (", "Time(%)   Layer"} {
 		if !strings.Contains(out, want) {

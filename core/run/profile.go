@@ -58,6 +58,7 @@ func Percentile(sorted []time.Duration, p float64) time.Duration {
 // Sample is a timed inference, or the mean of several that a device ran in a row.
 type Sample struct {
 	Latency time.Duration   // end to end, without the copies of inputs and outputs
+	Host    time.Duration   // what passed on the host for that, launch and wait included; 0 where times are estimates
 	Steps   []time.Duration // by step, one behind the other; nil where only the whole was timed. Valid until the next sample
 	Forks   []ForkTime      // by fork of the plan, where steps were timed
 	Lanes   []time.Duration // by step, in a lane; those of others as they were. nil where the plan has no forks
@@ -125,7 +126,12 @@ func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(S
 func (c *ExecutionContext) sample(n int, perStep bool, times []time.Duration) (s Sample, err error) {
 	estimated := c.loaded.backend.Info().Estimated
 	if !perStep || !estimated {
-		if s.Latency, err = c.executeTimed(n); err != nil || !perStep {
+		begin := time.Now()
+		s.Latency, err = c.executeTimed(n)
+		if !estimated {
+			s.Host = time.Since(begin) / time.Duration(n)
+		}
+		if err != nil || !perStep {
 			return s, err
 		}
 	}

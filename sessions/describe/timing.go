@@ -21,6 +21,7 @@ type Times struct {
 	work    []run.Work // of its steps
 	batch   int
 	Latency []time.Duration
+	host    []time.Duration   // what passed on the host for each of Latency
 	steps   [][]time.Duration // by step
 	splits  []run.Split
 	inside  []insideSum // of the steps of bodies
@@ -47,11 +48,12 @@ func TimingsOf(p *run.Plan, latency []time.Duration, steps [][]time.Duration, es
 func (t *Times) Add(s run.Sample) {
 	if len(t.Latency) == maxSamples {
 		t.Latency = slices.Delete(t.Latency, 0, maxSamples/2)
+		t.host = slices.Delete(t.host, 0, min(maxSamples/2, len(t.host)))
 		for i := range t.steps {
 			t.steps[i] = slices.Delete(t.steps[i], 0, min(maxSamples/2, len(t.steps[i])))
 		}
 	}
-	t.Latency = append(t.Latency, s.Latency)
+	t.Latency, t.host = append(t.Latency, s.Latency), append(t.host, s.Host)
 	if s.Split != nil {
 		t.splits = append(t.splits[max(0, len(t.splits)-maxSamples/2):], *s.Split)
 	}
@@ -60,6 +62,14 @@ func (t *Times) Add(s run.Sample) {
 	}
 	t.addInside(s.Inside)
 	t.forks.add(t.plan, s)
+}
+
+// Walltime is what passed on the host for the runs that are kept.
+func (t *Times) Walltime() (sum time.Duration) {
+	for _, d := range t.host {
+		sum += d
+	}
+	return sum
 }
 
 // insideSum is what a step of a body took in all samples.

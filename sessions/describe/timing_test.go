@@ -3,7 +3,20 @@ package describe
 import (
 	"testing"
 	"time"
+
+	"github.com/trtui/trtui/core/run"
 )
+
+// TestWalltime: the wall time is that of the samples that are kept, so that their number over it is a rate.
+func TestWalltime(t *testing.T) {
+	times := &Times{plan: &run.Plan{}}
+	for range maxSamples + 10 {
+		times.Add(run.Sample{Latency: time.Millisecond, Host: 2 * time.Millisecond})
+	}
+	if n := len(times.Latency); n == 0 || n > maxSamples || times.Walltime() != time.Duration(n)*2*time.Millisecond {
+		t.Errorf("%d samples in %v", n, times.Walltime())
+	}
+}
 
 func TestBinTimes(t *testing.T) {
 	series := func(n int, at func(i int) time.Duration) []time.Duration {

@@ -26,8 +26,8 @@ type Timings struct {
 
 	Runs []time.Duration `json:"-" output:"-"` // from end to end, all that were kept; only of a measurement that is over, and not in files
 
-	// Walltime is what passed from the first run's begin to the last one's end, with what lies between them; 0 where other
-	// configurations ran in between, and in recordings of older programs.
+	// Walltime is what passed on the host for the runs, without others between them that measured layers or copies; 0 where times
+	// are estimates, where other configurations ran in between, and in recordings of older programs.
 	Walltime time.Duration `json:",omitempty"`
 
 	// MedianLow and MedianHigh are where the median lies with 99 % confidence, if the machine stays as it was; 0 where there are

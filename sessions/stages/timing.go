@@ -35,11 +35,7 @@ func (m *timing) Time(ctx context.Context, l *run.Loaded, t *describe.Times, p r
 	m.told.Progress(report.Progress{Phase: m.device.Measuring()})
 	t.Of(c)
 	begin, last := time.Now(), time.Now()
-	var first, ended time.Time
 	err = c.Profile(ctx, m.device.Profiling(p), func(s run.Sample) {
-		if ended = time.Now(); first.IsZero() {
-			first = ended.Add(-s.Latency)
-		}
 		t.Add(s)
 		if time.Since(last) >= ProgressInterval {
 			last = time.Now()
@@ -50,9 +46,7 @@ func (m *timing) Time(ctx context.Context, l *run.Loaded, t *describe.Times, p r
 		err = m.device.UnderCeilings(ctx, t)
 	}
 	r := t.Report(false, m.device.Estimated())
-	if !r.Estimated {
-		r.Walltime = ended.Sub(first)
-	}
+	r.Walltime = t.Walltime()
 	if err == nil {
 		m.told.Log.Timings(r, begin)
 	}
