@@ -36,7 +36,7 @@ func (d *Definition) ReverseSequence(x, lengths *Tensor, a ReverseSequenceAttrs)
 // DFT adds the discrete Fourier transform of x [...,1] or [...,2] along an axis.
 func (d *Definition) DFT(x *Tensor, a DFTAttrs) *Tensor { return d.Layer(DFT, a, x) }
 
-// STFT adds the Fourier transforms of the frames of x [B,L,1] or [B,L,2]; window may be nil.
+// STFT adds the Fourier transforms of the frames of x [B,L], [B,L,1] or [B,L,2]; window may be nil.
 func (d *Definition) STFT(x, window *Tensor, a STFTAttrs) *Tensor { return d.Layer(STFT, a, x, window) }
 
 // HannWindow adds a window of a length, an integer. A type that is not given is F32.

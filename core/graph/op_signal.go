@@ -214,7 +214,8 @@ type STFTAttrs struct {
 }
 
 // STFT is the Fourier transforms of the frames of a signal, [B,L,1] or, complex, [B,L,2], each multiplied by an optional window
-// first: [B,frames,length,2], or length/2+1 of them. Input 1 is the window.
+// first: [B,frames,length,2], or length/2+1 of them. Input 1 is the window. A signal may also be [B,L], as PyTorch exports it and
+// ONNX Runtime takes it: it is real.
 var STFT = &Op{
 	Name:  "STFT",
 	Attrs: STFTAttrs{},
@@ -267,8 +268,8 @@ func (l *Layer) stftFrames() (length, frames symbolic.Dim, err error) {
 	if err != nil {
 		return length, frames, err
 	}
-	if len(x.Dims) != 3 || a.Step < 1 || a.Step > maxExtent || a.Length < 0 {
-		return length, frames, fmt.Errorf("input 0 is %s, the step %d and the length %d: want [batch, places, 1 or 2] and a step", x.TypeString(), a.Step, a.Length)
+	if rank := len(x.Dims); rank != 2 && rank != 3 || a.Step < 1 || a.Step > maxExtent || a.Length < 0 {
+		return length, frames, fmt.Errorf("input 0 is %s, the step %d and the length %d: want [batch, places] or [batch, places, 1 or 2], and a step", x.TypeString(), a.Step, a.Length)
 	}
 	length = x.Dims[1]
 	if a.Length > 0 {
@@ -301,9 +302,11 @@ func inferSTFT(l *Layer) error {
 		return err
 	}
 	x := l.Inputs[0]
-	parts, ok := x.Dims[2].IsConst()
-	if !ok || parts != 1 && parts != 2 || a.OneSided && parts == 2 {
-		return fmt.Errorf("input 0 is %s, want a last axis of 1 number, or 2 where the spectrum is not one-sided", x.TypeString())
+	if len(x.Dims) == 3 {
+		parts, ok := x.Dims[2].IsConst()
+		if !ok || parts != 1 && parts != 2 || a.OneSided && parts == 2 {
+			return fmt.Errorf("input 0 is %s, want a last axis of 1 number, or 2 where the spectrum is not one-sided", x.TypeString())
+		}
 	}
 	bins := length
 	if a.OneSided {
@@ -334,7 +337,10 @@ func evalSTFT(l *Layer, in, out []numeric.Value) error {
 	t := NewFFT(n)
 	room := make([]complex128, t.Room())
 	src, dst := make([]complex128, n), make([]complex128, n)
-	frames, bins, parts := out[0].Dims[1], out[0].Dims[2], dims[2]
+	frames, bins, parts := out[0].Dims[1], out[0].Dims[2], 1
+	if len(dims) == 3 {
+		parts = dims[2]
+	}
 	for u := range dims[0] * frames {
 		from := u/frames*dims[1] + u%frames*a.Step
 		for i := range src {

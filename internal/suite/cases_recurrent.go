@@ -102,6 +102,7 @@ func (m *maker) signals() {
 			m.add(fmt.Sprintf("dft_%s_%d_inverse", t, n), m.layer(graph.DFT, graph.DFTAttrs{Axis: 1, Inverse: true, Length: n + 1}, x(2, n, 2)), Tolerance{Real: 1e-5})
 		}
 		m.add("stft_"+t.String(), m.layer(graph.STFT, graph.STFTAttrs{Step: 5, OneSided: true}, x(2, 41, 1), m.constant(numeric.F32, numeric.Range{}, 1, 16)), Tolerance{Real: 1e-5})
+		m.add("stft_rank2_"+t.String(), m.layer(graph.STFT, graph.STFTAttrs{Step: 5, Length: 16}, x(2, 41)), Tolerance{Real: 1e-5})
 	}
 	for _, t := range append([]numeric.DataType{numeric.F32, numeric.F16}, integerTypes...) {
 		l := m.layer(graph.ReverseSequence, graph.ReverseSequenceAttrs{Batch: 1}, m.tensor(t, numeric.Range{}, 7, 3, 5), m.tensor(numeric.I64, numeric.Range{}, 3))

@@ -31,7 +31,8 @@ func sequences() map[string]proposal {
 		}},
 		"STFT": {since: 17, make: func(g *generator) *Node {
 			length := 1 + g.rnd.IntN(12)
-			x := g.input(numeric.F32, 1+g.rnd.IntN(2), length+g.rnd.IntN(30), 1).Name
+			dims := []int{1 + g.rnd.IntN(2), length + g.rnd.IntN(30), 1}
+			x := g.input(numeric.F32, dims[:2+g.rnd.IntN(2)]...).Name
 			step := g.scalar(numeric.I64, float64(1+g.rnd.IntN(6)))
 			a := attrs{"onesided": boolOf(g.flip())}
 			if g.flip() {

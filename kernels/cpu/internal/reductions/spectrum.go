@@ -91,6 +91,9 @@ func spectrumOf(b kernels.Binding) (*spectrum, error) {
 	case graph.STFTAttrs:
 		s.item, s.frames, s.want, s.hop, s.n = x.Dims[1], y.Dims[1], y.Dims[2], a.Step, a.Length
 		s.lines = x.Dims[0] * s.frames
+		if len(x.Dims) == 2 { // a real signal without an axis of parts
+			s.parts = 1
+		}
 		if s.windowed = b.Layer.Input(1) != nil; s.windowed {
 			if d := b.In[1]; b.Consts[1] == nil && d.Type != numeric.F32 {
 				return nil, fmt.Errorf("the window is %v, the kernel takes %s", d, numeric.F32)
