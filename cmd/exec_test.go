@@ -136,6 +136,8 @@ func TestExecOutputs(t *testing.T) {
 	for says, args := range map[string][]string{
 		"is for input \"other\", which the model does not have": {"--loadInputs=other:" + raw},
 		"are not items of input " + in:                          {"--loadInputs=" + in + ":" + file},
+		"takes 12288 bytes, and the file has 8192":              {"--loadInputs=" + in + ":" + raw, "--shapes=" + in + ":3x1x32x32"},
+		"input " + in + ", f32[3 1 32 32], takes 12288":         {"--loadInputs=" + in + ":" + raw, "--batch=3"},
 		"want INPUT:FILE":                                       {"--loadInputs=" + raw},
 		"give one of the two":                                   {"--loadInputs=" + in + ":" + raw, "--data=" + raw},
 		"want numbers from 0 to 100":                            {"--percentile=101"},

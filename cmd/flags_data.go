@@ -174,9 +174,9 @@ func (d *dataFlags) random(m *model.Model, env map[string]int) (dataset.Data, er
 	return set.Bind(m.Network.Inputs)
 }
 
-// rawInputs reads the bytes of each input, as many items as there are at values of the shapes' symbols.
-func (d *dataFlags) rawInputs(m *model.Model, env map[string]int) (dataset.Data, error) {
-	set, err := dataset.OpenRaw(d.raw, m.Network.Inputs, env)
+// rawInputs reads the bytes of each input, as many items as there are at values of the shapes' symbols, and at least a batch of them.
+func (d *dataFlags) rawInputs(m *model.Model, env, batch map[string]int) (dataset.Data, error) {
+	set, err := dataset.OpenRaw(d.raw, m.Network.Inputs, env, batch)
 	if err != nil {
 		return nil, err
 	}

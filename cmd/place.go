@@ -209,10 +209,10 @@ func (f *modelFlags) datasets(m *model.Model, embedded bool) (data, cal dataset.
 		}
 	}
 	if data == nil {
-		env, err := f.symbols(m)
+		env, err := f.symbols(m, 1)
 		if errors.As(err, new(*model.UnboundShapes)) && f.usual {
 			f.takeUsualShapes(m)
-			env, err = f.symbols(m)
+			env, err = f.symbols(m, 1)
 		}
 		if f.lookOnly && errors.As(err, new(*model.UnboundShapes)) {
 			return nil, nil, nil
@@ -222,7 +222,10 @@ func (f *modelFlags) datasets(m *model.Model, embedded bool) (data, cal dataset.
 		}
 		switch {
 		case f.data.raw != nil:
-			data, err = f.data.rawInputs(m, env)
+			var batch map[string]int
+			if batch, err = f.symbols(m, 0); err == nil {
+				data, err = f.data.rawInputs(m, env, batch)
+			}
 		default:
 			data, err = f.data.random(m, env)
 		}
@@ -240,13 +243,14 @@ func (f *modelFlags) datasets(m *model.Model, embedded bool) (data, cal dataset.
 	return data, cal, err
 }
 
-// symbols returns the values of dimension symbols of which random input is made, one item at a time.
-func (f *modelFlags) symbols(m *model.Model) (map[string]int, error) {
+// symbols returns the values of dimension symbols for a batch, of 1 for data, which are made one item at a time; 0 is the batch that is
+// asked for.
+func (f *modelFlags) symbols(m *model.Model, batch int) (map[string]int, error) {
 	cfg, err := f.configFor(m)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Batch = 1
+	cfg.Batch = cmp.Or(batch, cfg.Batch)
 	return m.Symbols(m.Shaped(cfg))
 }
 

@@ -15,8 +15,9 @@ import (
 )
 
 // OpenRaw reads files of bytes, one for each input of a network by its name: elements of the input's type, without a header, one item or
-// more of its shape at values of the symbols, which lie along its first axis.
-func OpenRaw(files map[string]string, inputs []*graph.Tensor, env map[string]int) (*Set, error) {
+// more of its shape at values of the symbols, which lie along its first axis. batch are the symbols' values for an inference: a file
+// that holds fewer items than its batch is an error.
+func OpenRaw(files map[string]string, inputs []*graph.Tensor, env, batch map[string]int) (*Set, error) {
 	named, names := map[string]bool{}, make([]string, len(inputs))
 	for i, t := range inputs {
 		named[t.Name], names[i] = true, t.Name
@@ -45,6 +46,9 @@ func OpenRaw(files map[string]string, inputs []*graph.Tensor, env map[string]int
 		n := len(data) / max(item, 1)
 		if n < 1 || len(data) != n*item || n > 1 && len(dims) == 0 {
 			return nil, fmt.Errorf("data %s: %d bytes are not items of input %s, %s%v, of %d bytes each", path, len(data), t.Name, t.Type, dims, item)
+		}
+		if all := symbolic.Eval(t.Dims, batch); n*item < size*numeric.Count(all) {
+			return nil, fmt.Errorf("data %s: input %s, %s%v, takes %d bytes, and the file has %d: write all items of the batch into it, or choose a smaller one", path, t.Name, t.Type, all, size*numeric.Count(all), len(data))
 		}
 		if len(dims) > 0 {
 			dims[0] *= n
