@@ -27,10 +27,11 @@ Outputs are computed by the layers' own definition, or with --backend by an engi
 FP32 with all fusions.
 
 A case is unsupported if its model is refused when it is imported, even with its inputs fixed as
-constants, or if the backend does not compute one of its layers. It fails if an output has another type
-or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |expected| (f16: 1e-3 +
-1e-2 * |expected|, bf16: 1e-2 + 2e-2 * |expected|), which is what ONNX's own tests allow, or at all where
-it is of integers, booleans or floats of up to 8 bits. Where the expected output is large, 1e-5 of its RMS (f16: 1e-3, bf16:
+constants, or if the backend does not compute one of its layers. It fails if no file tells what is
+expected of an output, or an output has another type or shape than the expected one, or differs from it
+by more than 1e-7 + 1e-3 * |expected| (f16: 1e-3 + 1e-2 * |expected|, bf16: 1e-2 + 2e-2 * |expected|),
+which is what ONNX's own tests allow, or at all where it is of integers, booleans or floats of up to 8
+bits. Where the expected output is large, 1e-5 of its RMS (f16: 1e-3, bf16:
 1e-2) takes the place of the first part, since elements near zero have the rounding of the others. Of an output that is
 computed from random numbers type and shape count.`,
 		Example: examples("the cases of a folder, by the definition of the layers", "trtui conformance onnx/backend/test/data/node",

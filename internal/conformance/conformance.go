@@ -163,7 +163,7 @@ func (c Case) checkFixed(ctx context.Context, execute Executor, set dataSet, fix
 	for _, t := range network.Outputs {
 		want, ok := expected[t.Name]
 		if !ok {
-			continue
+			return Failed, fmt.Sprintf("%s: output %s: no file says what is expected of it", set.name, t.Name)
 		}
 		compare := compareValues
 		if network.IsRandom(t) { // no two runtimes have the same numbers

@@ -21,16 +21,20 @@ import (
 	"github.com/trtui/trtui/internal/conformance"
 )
 
-// unaryModel returns the bytes of an ONNX model y = op(x) for a vector of two numbers.
-func unaryModel(op string) []byte {
+// unaryModel returns the bytes of an ONNX model y = op(x) for a vector of two numbers, and of as much for more outputs.
+func unaryModel(op string, more ...string) []byte {
 	field := func(num protowire.Number, body string) string {
 		return string(protowire.AppendString(protowire.AppendTag(nil, num, protowire.BytesType), body))
 	}
 	value := func(name string) string {
 		return field(1, name) + field(2, field(1, "\x08\x01"+field(2, field(1, "\x08\x02")))) // float[2]
 	}
-	node := field(1, "x") + field(2, "y") + field(4, op)
-	return []byte(field(7, field(1, node)+field(11, value("x"))+field(12, value("y"))) + field(8, "\x10\x0d"))
+	nodes, outputs := "", ""
+	for _, y := range append([]string{"y"}, more...) {
+		nodes += field(1, field(1, "x")+field(2, y)+field(4, op))
+		outputs += field(12, value(y))
+	}
+	return []byte(field(7, nodes+field(11, value("x"))+outputs) + field(8, "\x10\x0d"))
 }
 
 // writeCases writes the three cases of testdata, of which one passes, one fails and one is unsupported, and returns their files.
@@ -179,5 +183,33 @@ func TestModelNames(t *testing.T) {
 	}
 	if r := conform(t, conformance.Evaluate, dir); r.Passed != 0 || r.Failed != 1 || r.Unsupported != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A case with no file for an output has not passed: nobody knows whether that output is right.
+func TestOutputWithoutFile(t *testing.T) {
+	dir := t.TempDir()
+	files := writeCases(t, dir)
+	relu := filepath.Join(dir, "test_relu")
+	if err := os.WriteFile(filepath.Join(relu, "model.onnx"), unaryModel("Relu", "z"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want := []conformance.Result{{Case: "test_relu", Status: conformance.Failed, Reason: "test_data_set_0: output z: no file says what is expected of it"}}
+	if r := conform(t, conformance.Evaluate, relu); !slices.Equal(r.Cases, want) {
+		t.Errorf("%+v, want %+v", r.Cases, want)
+	}
+	second := onnx.WriteTensor("z", numeric.Values(numeric.F32, []float32{0, 2}, 2))
+	if err := os.WriteFile(filepath.Join(relu, "test_data_set_0", "output_1.pb"), second, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r := conform(t, conformance.Evaluate, relu); r.Passed != 1 {
+		t.Errorf("%+v with all files", r)
+	}
+	delete(files, "test_relu/test_data_set_0/output_0.pb")
+	archive := filepath.Join(dir, "cases.tar.gz")
+	writeArchive(t, archive, files)
+	want[0].Reason = "test_data_set_0: output y: no file says what is expected of it"
+	if r := conform(t, conformance.Evaluate, archive); r.Passed != 0 || !slices.Equal(r.Cases[2:], want) {
+		t.Errorf("%+v, want %+v", r.Cases, want)
 	}
 }
