@@ -91,8 +91,8 @@ func TestRecordAndReplay(t *testing.T) {
 		t.Errorf("a state that there is not: %s", errOut)
 	}
 	_, errOut = command(t, exitFailure, "record", "-o", path)
-	if !strings.Contains(errOut, "exists") {
-		t.Errorf("an existing file: %s", errOut)
+	if !strings.Contains(errOut, path+" is a recording") {
+		t.Errorf("an existing recording: %s", errOut)
 	}
 }
 
