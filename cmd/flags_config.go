@@ -292,7 +292,8 @@ func (g *configFlags) base(m *model.Model, asked config.Config) config.Config {
 }
 
 // over returns base, which an engine was built with or a file says, changed by the flags that were given, whose values are
-// in asked. Tactics by layer and shapes of inputs count only where the flags leave precision and batch alone.
+// in asked. Tactics by layer count only where the flags leave precision alone, and shapes of inputs where they leave the batch alone,
+// but for those of an engine, see shaped.
 func (g *configFlags) over(base, asked config.Config) config.Config {
 	cfg := base
 	given(g, "precision", &cfg.Precision, asked.Precision)
@@ -327,7 +328,7 @@ func given[T any](g *configFlags, flag string, to *T, value T) {
 }
 
 // shaped gives inputs without a name in --shapes theirs, and where no shapes were given but a model needs them those that
-// the data has.
+// the data has, or else those that an engine was built with, where --batch sets the batch alone.
 func (g *configFlags) shaped(m *model.Model, cfg config.Config, ofData map[string][]int) (config.Config, error) {
 	if err := g.named(m, &cfg, ofData); err != nil {
 		return cfg, err
@@ -342,6 +343,9 @@ func (g *configFlags) shaped(m *model.Model, cfg config.Config, ofData map[strin
 	if cfg.Shapes == nil {
 		cfg.Shapes = ofData
 	}
+	if cfg.Shapes == nil {
+		cfg.Shapes = builtShapes(m)
+	}
 	switch {
 	case g.changed("batch") && cfg.Batch > 1 && m.Network != nil && model.Apart(m.Network, cfg.Shapes):
 		return cfg, usageError{fmt.Errorf("--batch %d, but the shapes have several extents in the first axes of inputs, so that none counts items", cfg.Batch)}
@@ -353,4 +357,13 @@ func (g *configFlags) shaped(m *model.Model, cfg config.Config, ofData map[strin
 		cfg.Batch = batch
 	}
 	return sessions.SweepConfig(m, m.Shaped(cfg), g.sweep)
+}
+
+// builtShapes returns the shapes that an engine was built with, where another batch may stand in them; nil for any other model.
+func builtShapes(m *model.Model) map[string][]int {
+	built, err := m.BuiltWith()
+	if err != nil || m.Network == nil || model.Apart(m.Network, built.Shapes) {
+		return nil
+	}
+	return built.Shapes
 }

@@ -1,0 +1,42 @@
+package cmd
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/internal/host"
+)
+
+// TestBatchOfRange: of an engine of a range --batch sets the batch alone, other open axes are at their best.
+func TestBatchOfRange(t *testing.T) {
+	d := graph.Define("open")
+	d.Output("y", d.Relu(d.Input("x", numeric.F32, symbolic.Symbol("N"), symbolic.Const(3), symbolic.Symbol("L"))))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, engine := filepath.Join(t.TempDir(), "open.onnx"), filepath.Join(t.TempDir(), "open.engine")
+	if _, err := host.WriteFile(model, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
+		t.Fatal(err)
+	}
+	ranged := []string{"--minShapes=x:1x3x2", "--optShapes=x:2x3x8", "--maxShapes=x:4x3x16"}
+	if out, err := call(t, buildCommand(tables{backends: testTable()}), append([]string{model, "-q", "-o", engine}, ranged...)...); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	quick := []string{"--duration", "1ms", "--iterations", "1", engine}
+	for _, args := range [][]string{{"--batch", "3"}, {"--batch", "3", "--sweep", "L=4..8"}} {
+		out, err := call(t, benchCommand(tables{backends: testTable()}), append(args, quick...)...)
+		if err != nil || strings.Contains(out, "planned again") || len(args) == 2 && !strings.Contains(out, "(288 bytes)") { // 3x3x8
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	if _, err := call(t, benchCommand(tables{backends: testTable()}), append([]string{"--batch", "5"}, quick...)...); err == nil || !strings.Contains(err.Error(), "is 5, which is not from 1 to 4") {
+		t.Errorf("batch 5: %v", err)
+	}
+}
