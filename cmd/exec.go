@@ -1,11 +1,14 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -90,27 +93,15 @@ func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPla
 	case p.inputs != nil && p.model == "":
 		return usageError{errors.New("--loadInputs is for the model that --onnx or --loadEngine names, and both are missing")}
 	}
-	o.data.raw = p.inputs
 	fmt.Fprintf(stdout, "&&&& RUNNING trtui.exec # exec %s\n", strings.Join(args, " "))
 	for _, note := range p.notes {
 		o.say("W", "%s", note)
 	}
-	err := o.with(p.model, stderr, func(at *place, r *sessions.Runner) error {
-		cfg, err := o.configFor(at.model)
-		if err != nil {
-			return err
-		}
-		o.options(p, at, cfg)
-		if p.save != "" {
-			if err := o.save(ctx, r, cfg, p.save); err != nil {
-				return err
-			}
-		}
-		if p.skip && p.save != "" {
-			return nil
-		}
-		return o.measure(ctx, r, cfg, p)
-	})
+	work := o.work
+	if p.ranged && !p.skip {
+		work = o.overRange
+	}
+	err := work(ctx, stderr, p)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		o.say("E", "%v", err)
 		fmt.Fprintln(stdout, "&&&& FAILED trtui.exec")
@@ -120,6 +111,91 @@ func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPla
 		fmt.Fprintln(stdout, "&&&& PASSED trtui.exec")
 	}
 	return err
+}
+
+// work builds what is to be built and measures it.
+func (o *execRun) work(ctx context.Context, stderr io.Writer, p *execPlan) error {
+	o.data.raw = p.inputs
+	return o.with(p.model, stderr, func(at *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(at.model)
+		if err != nil {
+			return err
+		}
+		o.options(p, at, cfg)
+		if p.save != "" {
+			size, err := o.save(ctx, r, cfg, p.save)
+			if err != nil {
+				return err
+			}
+			o.say("I", "Engine built: %s, %s", p.save, bytesText(size))
+		}
+		if p.skip && p.save != "" {
+			return nil
+		}
+		return o.measure(ctx, r, cfg, p)
+	})
+}
+
+// overRange builds an engine of a range, whose tactics are timed at its best shapes, and measures it at others.
+func (o *execRun) overRange(ctx context.Context, stderr io.Writer, p *execPlan) error {
+	path := p.save
+	if path == "" {
+		dir, err := os.MkdirTemp("", "trtui-exec")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		name := filepath.Base(p.model)
+		path = filepath.Join(dir, strings.TrimSuffix(name, filepath.Ext(name))+".engine")
+	}
+	err := o.with(p.model, stderr, func(at *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(at.model)
+		if err != nil {
+			return err
+		}
+		o.options(p, at, cfg)
+		size, err := o.save(ctx, r, cfg, path)
+		if err == nil {
+			o.say("I", "Engine built: %s, %s", cmp.Or(p.save, "of a range"), bytesText(size))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	at, err := o.at(p)
+	if err != nil {
+		return err
+	}
+	return at.with(path, stderr, func(on *place, r *sessions.Runner) error {
+		cfg, err := at.configFor(on.model)
+		if err != nil {
+			return err
+		}
+		if made, err := on.model.Making(); err == nil && made.Random && cfg.Quantizes() && !o.config.fixed() {
+			at.say("W", "%s: no data was given: ranges come from random input", report.RandomCalibration)
+		}
+		return at.measure(ctx, r, cfg, p)
+	})
+}
+
+// at returns what measures the engine that was built at the shapes of inferences: none of its flags says how it is built.
+func (o *execRun) at(p *execPlan) (*execRun, error) {
+	at := &execRun{modelFlags: onBackends(tables{backends: o.device.table, own: o.own, live: o.live}), now: o.now, out: o.out}
+	c := &cobra.Command{}
+	at.register(c, takeAll)
+	args := []string{"--shapes=" + p.shapes}
+	for _, a := range p.args {
+		name, _, _ := strings.Cut(strings.TrimPrefix(a, "--"), "=")
+		if f := c.Flags().Lookup(name); f != nil && !slices.Contains(f.Annotations[headingKey], configHeading) {
+			args = append(args, a)
+		}
+	}
+	if err := c.Flags().Parse(args); err != nil {
+		return nil, err
+	}
+	at.data.raw = p.inputs
+	return at, at.check()
 }
 
 // options says what is built and how long it is measured.
@@ -143,21 +219,18 @@ func (o *execRun) options(p *execPlan, at *place, cfg config.Config) {
 	o.section(exchange.Section{Heading: "Device Information", Lines: []string{"Selected Device: " + info.Device, "Backend: " + info.Name}})
 }
 
-// save writes the engine.
-func (o *execRun) save(ctx context.Context, r *sessions.Runner, cfg config.Config, path string) error {
+// save writes the engine and returns how many bytes it is.
+func (o *execRun) save(ctx context.Context, r *sessions.Runner, cfg config.Config, path string) (int, error) {
 	e, err := r.Engine(ctx, cfg, false)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	e.Origin.Commit, e.Origin.Built = ownCommit(), buildDate()
 	size, err := host.WriteFile(path, func(w io.Writer) error {
 		_, err := e.WriteTo(w)
 		return err
 	})
-	if err == nil {
-		o.say("I", "Engine built: %s, %s", path, bytesText(int(size)))
-	}
-	return err
+	return int(size), err
 }
 
 // measure runs inferences and reports them, or with --skipInference plans the engine alone.

@@ -18,6 +18,8 @@ import (
 type execPlan struct {
 	model       string
 	save        string
+	shapes      string   // of inferences
+	ranged      bool     // the engine is one of a range, whose best shapes are others
 	args        []string // of our own flags
 	precisions  []string
 	iterations  int
@@ -150,7 +152,7 @@ func execFlags() map[string]execFlag {
 	flags := map[string]execFlag{
 		"onnx": model, "loadEngine": model, "saveEngine": {do: func(p *execPlan, v string) error { p.save = v; return nil }},
 		"fp16": precision("fp16"), "int8": precision("int8"), "best": precision("int8"),
-		"shapes": passed("shapes"), "minShapes": passed("minShapes"), "optShapes": passed("optShapes"), "maxShapes": passed("maxShapes"), "profile": passed("profile"),
+		"shapes": {do: func(p *execPlan, v string) error { p.shapes = v; return nil }}, "minShapes": passed("minShapes"), "optShapes": passed("optShapes"), "maxShapes": passed("maxShapes"), "profile": passed("profile"),
 		"batch": passed("batch"), "calib": passed("ranges"), "timingCacheFile": passed("timing-cache"), "layerPrecisions": passed("layer-precisions"),
 		"precisionConstraints": passed("precision-constraints"), "seed": passed("seed"),
 		"warmUp": counted(0, func(p *execPlan) *float64 { return &p.warmUp }), "duration": counted(0, func(p *execPlan) *float64 { return &p.duration }),
@@ -212,6 +214,10 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 		if err := flag.do(p, value); err != nil {
 			return nil, fmt.Errorf("--%s: %w", name, err)
 		}
+	}
+	p.ranged = p.shapes != "" && slices.ContainsFunc(p.args, func(a string) bool { return strings.HasPrefix(a, "--optShapes=") })
+	if p.shapes != "" && !p.ranged {
+		p.args = append(p.args, "--shapes="+p.shapes)
 	}
 	switch {
 	case slices.Contains(p.precisions, "int8"):

@@ -13,7 +13,8 @@ import (
 	"github.com/trtui/trtui/internal/host"
 )
 
-// TestBatchOfRange: of an engine of a range --batch sets the batch alone, other open axes are at their best.
+// TestBatchOfRange: of an engine of a range --batch sets the batch alone, other open axes are at their best, and exec builds the range and
+// infers at --shapes.
 func TestBatchOfRange(t *testing.T) {
 	d := graph.Define("open")
 	d.Output("y", d.Relu(d.Input("x", numeric.F32, symbolic.Symbol("N"), symbolic.Const(3), symbolic.Symbol("L"))))
@@ -38,5 +39,18 @@ func TestBatchOfRange(t *testing.T) {
 	}
 	if _, err := call(t, benchCommand(tables{backends: testTable()}), append([]string{"--batch", "5"}, quick...)...); err == nil || !strings.Contains(err.Error(), "is 5, which is not from 1 to 4") {
 		t.Errorf("batch 5: %v", err)
+	}
+	saved := filepath.Join(t.TempDir(), "saved.engine")
+	exec := append([]string{"exec", "--onnx=" + model, "--warmUp=0", "--duration=0", "--iterations=1", "--quiet", "--dumpOutput"}, ranged...)
+	for shapes, want := range map[string]string{"x:3x3x5": "y: (3x3x5)", "x:1x3x16": "y: (1x3x16)"} {
+		if out, _ := command(t, 0, append(exec, "--shapes="+shapes, "--saveEngine="+saved)...); !strings.Contains(out, want) || !strings.Contains(out, "Throughput") {
+			t.Errorf("exec at %s:\n%s", shapes, out)
+		}
+	}
+	if out, err := call(t, inspectEngine(tables{backends: testTable()}), saved); err != nil || !strings.Contains(out, "x:2x3x8, from 1x3x2 to 4x3x16") {
+		t.Errorf("the engine of exec: %v\n%s", err, out)
+	}
+	if _, errs := command(t, exitFailure, append(exec, "--shapes=x:5x3x5")...); !strings.Contains(errs, "is 5, which is not from 1 to 4") {
+		t.Errorf("exec out of range: %s", errs)
 	}
 }
