@@ -25,9 +25,9 @@ func inspectSensitivity(t tables) *cobra.Command {
 	var to string
 	c := &cobra.Command{
 		Use:   "sensitivity [MODEL]",
-		Short: "Show what each INT8 layer takes from the outputs, and what raising it to FP32 wins and costs",
-		Long: "Show what each INT8 layer takes from the outputs, and what raising it to FP32 wins and costs: which layers to raise.\n\n" +
-			"Errors are those of the outputs, on a few items of the calibration data, with one layer quantised alone or one raised\n" +
+		Short: "Show what each INT8 layer takes from the first output, and what raising it to FP32 wins and costs",
+		Long: "Show what each INT8 layer takes from the first output, and what raising it to FP32 wins and costs: which layers to raise.\n\n" +
+			"Errors are those of the first output, on a few items of the calibration data, with one layer quantised alone or one raised\n" +
 			"alone, or all that read one scale. Times are the tuner's, of all steps, with what fuses in either case. The layers that\n" +
 			"take half of the error in the least time are then built and measured on the data. Stopped by ctrl+c it shows what is known.",
 		Example: examples("which layers to raise", "trtui inspect sensitivity model.onnx --data images/",
@@ -76,7 +76,11 @@ func (f *modelFlags) quantised(m *model.Model) (config.Config, error) {
 
 // writeSensitivity prints the layers, that whose raising wins most first.
 func writeSensitivity(w io.Writer, model string, s *report.Sensitivity) {
-	fmt.Fprintf(w, "%s in %s: outputs at %s on %s of %s\n", model, s.Config.Precision, ratio(s.SQNR), count(s.Items, "item"), s.Data)
+	of := "output"
+	if s.Output != "" {
+		of = firstOutput(s.Output)
+	}
+	fmt.Fprintf(w, "%s in %s: %s at %s on %s of %s\n", model, s.Config.Precision, of, ratio(s.SQNR), count(s.Items, "item"), s.Data)
 	if s.Random {
 		writeNote(w, "random input: what layers take from its outputs says nothing about real ones")
 	}
@@ -131,6 +135,11 @@ func writeRaise(w io.Writer, s *report.Sensitivity) {
 		add("measured", *r.Measured, remark)
 	}
 	writeTable(w, []string{"", ">SQNR dB", ">raised", ">gain", ">µs", ">raised µs", ""}, rows)
+}
+
+// firstOutput names the first of several outputs, which errors are of.
+func firstOutput(name string) string {
+	return "the first output, " + ui.VisibleName(name) + ","
 }
 
 // groupName names a layer, or a group by its first one and how many others there are.

@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
+	"github.com/trtui/trtui/ui"
 )
 
 // tuneFlags are the flags of trtui tune-precision.
@@ -38,9 +39,10 @@ func tunePrecisionCommand(t tables) *cobra.Command {
 		Long: "Search for the precision and the range of each layer: the least time within bounds of accuracy, or the most accuracy\n" +
 			"within a time.\n\n" +
 			"It begins with all layers in INT8. The range of each tensor is chosen among those of all calibrators by the error of the\n" +
-			"outputs, and layers are raised to FP16 or FP32: which, a knapsack says over the error that raising each takes away and the\n" +
-			"time that it costs. Errors are found on items of the calibration data; engines are built, and measured on the data, of\n" +
-			"what is predicted to meet the goal alone. Stopped by ctrl+c it leaves the best so far; with --resume it goes on from there.\n\n" +
+			"first output, and layers are raised to FP16 or FP32: which, a knapsack says over the error that raising each takes away and\n" +
+			"the time that it costs; for --max-drop of boxes, which come of several outputs, it is the error of all. Errors are found on\n" +
+			"items of the calibration data; engines are built, and measured on the data, of what is predicted to meet the goal alone.\n" +
+			"Stopped by ctrl+c it leaves the best so far; with --resume it goes on from there.\n\n" +
 			"With --raise-to none all layers stay in INT8. Engines are built of what the configuration leaves to trials, rounding and\n" +
 			"equalization, in several ways, and of residual sums in floating point; ranges are chosen for that of the highest SQNR.\n\n" +
 			"It ends with 1 where nothing that was found meets the goal.",
@@ -194,6 +196,13 @@ func writeSearch(w io.Writer, p *place, s *tuneOutput) {
 	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Name(), p.work.Data.Name(), s.Goal)
 	if p.work.Data.Random() {
 		writeNote(w, "random input: accuracy is not meaningful, only agreement is")
+	}
+	if s.Output != "" {
+		predicted := ""
+		if s.AllPredicted {
+			predicted = "; predicted is that of all outputs together"
+		}
+		writeNote(w, "SQNR is that of the first output, %s%s", ui.VisibleName(s.Output), predicted)
 	}
 	fmt.Fprintf(w, "%s built, %s without an engine\n\n", count(len(s.Points), "engine"), count(s.Predictions, "variant"))
 	var most time.Duration

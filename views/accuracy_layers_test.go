@@ -16,7 +16,7 @@ import (
 func studied(t *testing.T) *report.Snapshot {
 	snap := *panetest.Fixture(t)
 	snap.Sensitivity = &report.Sensitivity{
-		Config: snap.Config, To: "fp32", Items: 25, SQNR: 26.1, Total: 3, Time: 100 * time.Microsecond,
+		Config: snap.Config, To: "fp32", Output: "scores", Items: 25, SQNR: 26.1, Total: 3, Time: 100 * time.Microsecond,
 		Layers: []report.Sensitive{
 			{Name: "stem + relu", Layers: []string{"stem"}, Alone: 31, Raised: 29.2, Gain: 3.1, Time: 4 * time.Microsecond, Weights: 2048},
 			{Name: "left, right", Layers: []string{"left", "right"}, Group: true, Alone: 40, Raised: 27, Gain: 0.9, Time: -2 * time.Microsecond},
@@ -41,7 +41,7 @@ func TestSensitivity(t *testing.T) {
 		b := newBench(t, ui.Options{NoColor: true}, studied(t))
 		b.size(size[0], size[1])
 		b.press("6", "v")
-		b.wants("what raising each wins", "stem +1", "left +1, one scale", "+3.10", "-0.80", "raise 1 layer: predicted 26.1 to 29.2 dB", "on 700 items", "longer: stem")
+		b.wants("what raising each wins", "stem +1", "left +1, one scale", "+3.10", "-0.80", "raise 1 layer: predicted 26.1 to 29.2 dB", "scores at 26.1 dB", "on 700 items", "longer: stem")
 		b.press("A")
 		if c := b.last(); !slices.Equal(c.LayerPrecisions, []string{"stem:fp32"}) {
 			t.Errorf("raised: %v", c.LayerPrecisions)

@@ -10,15 +10,17 @@ import (
 
 // Search is the search for the precision of each layer that meets a goal (trtui tune-precision).
 type Search struct {
-	Base        config.Config `output:"base_config"` // from which it starts
-	Goal        Goal
-	Points      []SearchPoint // engines that were built and measured, in order
-	Best        *int          // index of the point that meets the goal best; nil: none does yet
-	Nearest     *int          `json:",omitempty"` // where none does, the one that comes nearest
-	Predictions int           // variants whose error was found without an engine
-	Resumed     int           `json:",omitempty"` // points that a state brought
-	Live        bool          // it goes on
-	Elapsed     time.Duration
+	Base         config.Config `output:"base_config"` // from which it starts
+	Goal         Goal
+	Output       string        `json:",omitempty"` // whose SQNR is told, where there are others
+	AllPredicted bool          `json:",omitempty"` // what is predicted is of all outputs together, as where boxes come of them
+	Points       []SearchPoint // engines that were built and measured, in order
+	Best         *int          // index of the point that meets the goal best; nil: none does yet
+	Nearest      *int          `json:",omitempty"` // where none does, the one that comes nearest
+	Predictions  int           // variants whose error was found without an engine
+	Resumed      int           `json:",omitempty"` // points that a state brought
+	Live         bool          // it goes on
+	Elapsed      time.Duration
 }
 
 // SearchPoint is an engine that a search built.
@@ -31,6 +33,17 @@ type SearchPoint struct {
 	Predicted float64       `unit:"db" exact:"predicted_exact"` // SQNR on items of calibration
 	Tuned     time.Duration // sum of all steps by the tuner
 	Meets     bool          // the goal
+}
+
+// Predicts names what predictions are of.
+func (s *Search) Predicts() string {
+	switch {
+	case s.AllPredicted:
+		return "all outputs"
+	case s.Output != "":
+		return "the first output"
+	}
+	return "the output"
 }
 
 // Goal is what a search is to reach: the least time within bounds of accuracy, or where there are none, the most accuracy within

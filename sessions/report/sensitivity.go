@@ -9,8 +9,8 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 )
 
-// Sensitivity is what each layer in 8 bits, by itself, takes from the outputs, and what raising it would win and cost
-// (trtui inspect sensitivity). Errors are of the outputs, before a Softmax, on items of the calibration data; times are sums of
+// Sensitivity is what each layer in 8 bits, by itself, takes from the first output, and what raising it would win and cost
+// (trtui inspect sensitivity). Errors are of that output, before a Softmax, on items of the calibration data; times are sums of
 // the tuner's times of all steps, with what fuses with a layer in either precision.
 type Sensitivity struct {
 	Config  config.Config `output:"studied_config"` // whose layers they are
@@ -18,6 +18,7 @@ type Sensitivity struct {
 	Data    string        `output:"studied_data"` // on which errors were found
 	Items   int           // of it
 	Random  bool          `json:",omitempty"`
+	Output  string        `json:",omitempty"`       // that errors are of, where there are others
 	SQNR    float64       `unit:"db" exact:"exact"` // with all layers as they are
 	Time    time.Duration // with all layers as they are
 	Weights int           `unit:"bytes"`
@@ -33,8 +34,8 @@ type Sensitive struct {
 	Name   string   // of the layer; of a group all names
 	Layers []string // by which their precision is set
 	Group  bool     `json:",omitempty"`
-	Alone  float64  `unit:"db" exact:"alone_exact"`  // SQNR of the outputs if nothing else is in 8 bits
-	Raised float64  `unit:"db" exact:"raised_exact"` // SQNR of the outputs if it alone is raised
+	Alone  float64  `unit:"db" exact:"alone_exact"`  // SQNR of the output if nothing else is in 8 bits
+	Raised float64  `unit:"db" exact:"raised_exact"` // SQNR of the output if it alone is raised
 	Gain   float64  `unit:"db"`                      // of that over what all layers in 8 bits give; negative where errors cancelled
 	// What raising it costs; negative where it saves.
 	Time    time.Duration `output:"more_time"`

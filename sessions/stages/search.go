@@ -25,8 +25,12 @@ func (s *search) Of(ctx context.Context, cfg config.Config, how Tuning) (*report
 	if how.State == nil {
 		how.State = &SearchState{}
 	}
+	by := *s.studies
+	by.together = how.Goal.MaxDrop != nil && s.accuracy.task.Kind == report.TaskDetection // boxes come of several outputs
+	s = &search{&by, s.timing, s.accuracy}
 	g := &searching{search: s, Tuning: how, begin: time.Now(), config: cfg, tried: map[string]int{}}
-	g.report = &report.Search{Base: cfg, Goal: how.Goal, Live: true}
+	g.report = &report.Search{Base: cfg, Goal: how.Goal, Output: firstOf(s.studies.model), Live: true}
+	g.report.AllPredicted = g.report.Output != "" && by.together
 	if err := how.State.begin(s.studies, cfg); err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ func (g *searching) measure(ctx context.Context, chosen []int, noise float64, wh
 	}
 	known, ok := g.State.point(id)
 	if ok {
+		known.Predicted = p.Predicted
 		p = known
 		g.report.Resumed++
 	} else if err = g.build(ctx, cfg, &p); err != nil {

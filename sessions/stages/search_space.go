@@ -145,7 +145,7 @@ func (g *searching) variantKey(v variant) string {
 	for i, r := range v.rules {
 		rules[i] = r.String()
 	}
-	return key(g.study.config, rules, rangeTexts(v.ranges))
+	return key(g.study.config, rules, rangeTexts(v.ranges), len(g.study.want))
 }
 
 func rangeTexts(ranges map[string]numeric.Range) map[string]string {

@@ -38,7 +38,7 @@ type storedCost struct {
 }
 
 const (
-	searchVersion  = 1
+	searchVersion  = 2
 	maxSearchBytes = 256 << 20
 	searchInterval = 5 * time.Second // between writes of the file
 )

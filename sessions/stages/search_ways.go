@@ -61,7 +61,7 @@ func (g *searching) inINT8(ctx context.Context, ways []way) error {
 	}
 	chosen, ranged := g.config, g.study
 	g.config, g.study = cfg, t
-	return try(chosen, ranged, "ranges chosen by the error of the outputs")
+	return try(chosen, ranged, "ranges chosen by the error of "+g.report.Predicts())
 }
 
 // waysShare is the share of a search's time after which no further way is tried: the first is, where anything is left when the

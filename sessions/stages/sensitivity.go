@@ -13,7 +13,7 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// sensitivity finds what each layer in 8 bits takes from the outputs, and what raising it wins and costs.
+// sensitivity finds what each layer in 8 bits takes from the first output, and what raising it wins and costs.
 type sensitivity struct {
 	studies  *studies
 	tuning   *tuning
@@ -23,6 +23,9 @@ type sensitivity struct {
 
 // raiseShare is the share of the error that the layers of a list of what to raise take away.
 const raiseShare = 0.5
+
+// leastTaken is the share of the error below which raising a layer takes none of it away, as where the layer is one of another output.
+const leastTaken = 0.001
 
 // Of finds the sensitivities of a configuration's layers. each is told of the report as it grows: what it is given does not change.
 func (s *sensitivity) Of(ctx context.Context, cfg config.Config, to config.Precision, each func(*report.Sensitivity)) (*report.Sensitivity, error) {
@@ -41,7 +44,7 @@ func (s *sensitivity) Of(ctx context.Context, cfg config.Config, to config.Preci
 	}
 	t.cost = costOfPlan(plan)
 	r := &report.Sensitivity{
-		Config: cfg, To: string(to), Data: t.from.Name(), Items: t.variants.Items(), Random: t.from.Random(), SQNR: report.Ratio(t.noise),
+		Config: cfg, To: string(to), Output: firstOf(s.studies.model), Data: t.from.Name(), Items: t.variants.Items(), Random: t.from.Random(), SQNR: report.Ratio(t.noise),
 		Time: t.cost.time, Weights: t.cost.weights, Arena: t.cost.arena, Total: len(t.parts),
 	}
 	show := func() {
@@ -126,7 +129,9 @@ func (s *sensitivity) list(ctx context.Context, t *study, to config.Precision, r
 func toRaise(rows []report.Sensitive, noise float64, noiseOf func(layers []string) (float64, error)) (list report.RaiseList, least float64, err error) {
 	options := make([][]quant.Option, len(rows))
 	for i, row := range rows {
-		options[i] = []quant.Option{{Noise: noise - report.Noise(row.Raised), Time: float64(row.Time)}}
+		if taken := noise - report.Noise(row.Raised); taken > leastTaken*noise {
+			options[i] = []quant.Option{{Noise: taken, Time: float64(row.Time)}}
+		}
 	}
 	least = noise
 	enough := func() bool { return err != nil || least <= (1-raiseShare)*noise }

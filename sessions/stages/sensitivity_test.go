@@ -49,3 +49,12 @@ func TestToRaise(t *testing.T) {
 		})
 	}
 }
+
+// TestToRaiseOfAnotherOutput: a layer that takes nothing is not raised for the time that this saves.
+func TestToRaiseOfAnotherOutput(t *testing.T) {
+	rows := []report.Sensitive{{Name: "a", Layers: []string{"a"}, Raised: 40, Time: 2}, {Name: "other", Layers: []string{"other"}, Raised: 30, Time: -1}}
+	list, _, err := toRaise(rows, report.Noise(30), func([]string) (float64, error) { return report.Noise(40), nil })
+	if err != nil || !slices.Equal(list.Names, []string{"a"}) {
+		t.Errorf("raised %v, %v", list.Names, err)
+	}
+}

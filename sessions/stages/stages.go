@@ -57,7 +57,7 @@ func wire(m *model.Model, w Workplace, told *Audience, c *calibration) *Stages {
 	s.References = newReferences(m, w, s.Orders, told, s.Engines, s.Inferences)
 	s.Accuracy = newAccuracy(m, w, s.Orders, told, s.Engines, s.References, s.Inferences)
 	s.Survey = newSurvey(m, s.Orders, s.Precisions, newUnseen(s.Calibration, w.Data))
-	t := &studies{m, s.Orders, told, s.Calibration, s.Precisions, s.Tuning, w.Data}
+	t := &studies{m, s.Orders, told, s.Calibration, s.Precisions, s.Tuning, w.Data, false}
 	s.Sensitivity = &sensitivity{t, s.Tuning, s.Timing, s.Accuracy}
 	s.Search = &search{t, s.Timing, s.Accuracy}
 	return s

@@ -29,6 +29,7 @@ type studies struct {
 	precisions  *precisions
 	tuning      *tuning
 	data        dataset.Data // that is evaluated
+	together    bool         // errors are of all outputs together, not of the first alone, by which engines are judged
 }
 
 // study is a quantised configuration with all that variants of it are made from: each is lowered as the configuration is but for
@@ -44,7 +45,7 @@ type study struct {
 	alone    *build.Correction // of a layer that is quantised by itself
 	from     dataset.Data      // that variants are run on
 	variants *build.Variants
-	want     build.Outputs // of FP32
+	want     build.Outputs // of FP32: the outputs that variants are compared by
 	noise    float64       // of the configuration
 	cost     cost          // of the configuration
 	parts    []studied
@@ -190,6 +191,9 @@ func (t *study) prepare(ctx context.Context) error {
 	if t.want, err = t.variants.Run(ctx, t.source.Network); err != nil {
 		return err
 	}
+	if !t.together {
+		t.want = t.want[:min(1, len(t.want))]
+	}
 	got, err := t.variants.Run(ctx, t.base.Quantised)
 	t.noise = t.want.Noise(got)
 	return err
@@ -241,7 +245,7 @@ func (t *study) quantised(ctx context.Context, v variant) (*graph.Network, error
 	return l.Quantised, nil
 }
 
-// noiseOf returns the squared error of a variant's outputs, by the square of FP32's.
+// noiseOf returns the squared error of a variant's outputs that are compared, by the square of FP32's.
 func (t *study) noiseOf(ctx context.Context, v variant) (float64, error) {
 	n, err := t.quantised(ctx, v)
 	if err != nil {
@@ -287,6 +291,14 @@ func costOfPlan(p *run.Plan) cost {
 		c.time += st.Time
 	}
 	return c
+}
+
+// firstOf returns the name of the first output, where there are others.
+func firstOf(m *model.Model) string {
+	if out := m.Network.Outputs; len(out) > 1 {
+		return out[0].Name
+	}
+	return ""
 }
 
 // set gives layers a precision in a configuration.

@@ -216,6 +216,9 @@ func (v *sensitivityView) Note() (string, ui.Style) {
 		of = "of " + s.Config.Label(false) + ": "
 	}
 	text := fmt.Sprintf("%s%s dB on %s", of, words.Decibels(s.SQNR), words.Plural(s.Items, "item"))
+	if s.Output != "" {
+		text = fmt.Sprintf("%s%s at %s dB on %s", of, s.Output, words.Decibels(s.SQNR), words.Plural(s.Items, "item"))
+	}
 	if len(s.Layers) < s.Total {
 		text = fmt.Sprintf("%s%d of %d", of, len(s.Layers), s.Total)
 	}
