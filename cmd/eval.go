@@ -20,22 +20,24 @@ import (
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
+	"github.com/trtui/trtui/ui"
 )
 
 // evalRow is one configuration's result in the JSON of trtui eval.
 type evalRow struct {
 	Precision    string
 	Calibrator   string
-	Top1         *float64           // percent; null without labels
-	Agreement    *float64           // percent of items whose first class is FP32's; null without classes
-	Unclassed    string             `json:",omitempty"` // why Agreement is null though there is an output
-	Tokens       int                `json:",omitempty"` // of a text: those that follow another
-	Perplexity   *float64           `json:",omitempty"` // of them; null where that is no number
-	Task         *report.TaskMetric `json:",omitempty"` // what counts of the task; null where it is not known
-	Detection    *report.Detection  `json:",omitempty"`
-	SQNR         float64            `unit:"db" exact:"exact"`                     // of the first output
-	BesideFirst  *report.Sign       `json:",omitempty"`                           // whether top-1 can be told from the first row\'s
-	MAPBeside    *report.Difference `json:",omitempty" output:"map_beside_first"` // whether the mAP can be
+	Top1         *float64             // percent; null without labels
+	Agreement    *float64             // percent of items whose first class is FP32's; null without classes
+	Unclassed    string               `json:",omitempty"` // why Agreement is null though there is an output
+	Tokens       int                  `json:",omitempty"` // of a text: those that follow another
+	Perplexity   *float64             `json:",omitempty"` // of them; null where that is no number
+	Task         *report.TaskMetric   `json:",omitempty"` // what counts of the task; null where it is not known
+	Detection    *report.Detection    `json:",omitempty"`
+	SQNR         float64              `unit:"db" exact:"exact"` // of the first output
+	Outputs      []report.OutputError // all, in the model's order
+	BesideFirst  *report.Sign         `json:",omitempty"`                           // whether top-1 can be told from the first row\'s
+	MAPBeside    *report.Difference   `json:",omitempty" output:"map_beside_first"` // whether the mAP can be
 	Latency      time.Duration
 	LatencyP99   time.Duration
 	Speed        *report.Speed // beside the first row, FP32's; null for that, and for the same engine as another row's
@@ -267,6 +269,7 @@ func newEvalRow(c sessions.Compared) evalRow {
 	}
 	if len(acc.Outputs) > 0 {
 		row.SQNRWithin, row.AgreementWithin = acc.Outputs[0].SQNRWithin, acc.Labels.AgreementWithin
+		row.Outputs = acc.Outputs
 		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
 	}
 	return row
@@ -386,10 +389,38 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		head = slices.Replace(head, 2, 4, ">cosine")
 	}
 	writeTable(w, head, lines)
+	writeOtherOutputs(w, rows)
 	if why := rows[0].Unclassed; why != "" {
 		writeNote(w, "no agreement of classes: %s; SQNR tells how far outputs are", why)
 	}
 	return nil
+}
+
+// writeOtherOutputs lists how far the outputs behind the first are, whose SQNR the rows have, by row.
+func writeOtherOutputs(w io.Writer, rows []evalRow) {
+	if len(rows[0].Outputs) < 2 {
+		return
+	}
+	head, lines := []string{"other output"}, make([][]string, len(rows[0].Outputs)-1)
+	for i := range lines {
+		lines[i] = []string{ui.VisibleName(rows[0].Outputs[i+1].Name)}
+	}
+	for _, r := range rows {
+		if r.Reference || r.SameAs != "" {
+			continue
+		}
+		head = append(head, ">"+strings.TrimSpace(r.precision()+" "+r.Calibrator)+" dB")
+		for i := range lines {
+			lines[i] = append(lines[i], decibels(r.Outputs[i+1].SQNR))
+		}
+	}
+	first := ui.VisibleName(rows[0].Outputs[0].Name)
+	if len(head) == 1 { // all are FP32
+		writeNote(w, "SQNR is that of the first output, %s", first)
+		return
+	}
+	writeNote(w, "SQNR is that of the first output, %s; of the others it is:\n", first)
+	writeTable(w, head, lines)
 }
 
 // boxesText says what boxes a precision is of.
