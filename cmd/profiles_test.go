@@ -50,6 +50,10 @@ func TestProfileFlags(t *testing.T) {
 	if _, err := call(t, benchCommand(tables{backends: testTable()}), "--batch", "17", file); err == nil || !strings.Contains(err.Error(), "profile 0: input image: axis 0") || !strings.Contains(err.Error(), "is 17, which is not from 1 to 3") {
 		t.Errorf("bench at batch 17: %v", err)
 	}
+	_, err = call(t, benchCommand(tables{backends: testTable()}), "--sweep", "batch=17", file)
+	if want := "is 17, the engine was built for 1 to 3; profile 1: input image: axis 0"; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is 17, the engine was built for 5 to 16") {
+		t.Errorf("a sweep to batch 17: %v", err)
+	}
 	if out, err := call(t, inspectEngine(tables{backends: testTable()}), file); err != nil || !strings.Contains(out, "profile 1: image:16x1x32x32, from 5x1x32x32 to 16x1x32x32; arena") {
 		t.Errorf("inspect engine: %v\n%s", err, out)
 	}

@@ -132,7 +132,7 @@ func (w *sweeper) point(ctx context.Context, given map[string]int, contexts int)
 
 // at brings the first profile that serves values of the symbols to them.
 func (w *sweeper) at(ctx context.Context, env map[string]int) (k int, c *run.ExecutionContext, at *run.Plan, err error) {
-	var refused error
+	var refused error // by all profiles, if there are several
 	for k := range w.contexts {
 		p, err := w.tuning.Profile(ctx, w.cfg, k)
 		if err != nil {
@@ -140,6 +140,12 @@ func (w *sweeper) at(ctx context.Context, env map[string]int) (k int, c *run.Exe
 		}
 		at, err := p.At(env)
 		if err != nil {
+			if len(w.contexts) > 1 {
+				err = fmt.Errorf("profile %d: %w", k, err)
+			}
+			if refused != nil {
+				err = fmt.Errorf("%w; %w", refused, err)
+			}
 			refused = err
 			continue
 		}
