@@ -31,7 +31,7 @@ rehearse: gpu-kit          ## try scripts/gpu.sh without a GPU, with kernels tha
 	scripts/gpu.sh --rehearse
 
 test:                      ## pass the tests
-	$(GO) test $(TAGS) -timeout 30m ./... ./testdata ./testdata/golden
+	$(GO) test $(TAGS) -timeout 60m ./... ./testdata ./testdata/golden
 
 bench:                     ## benchmarks of the kernels and the screen
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./kernels/cpu/... ./ui/... ./views/...
