@@ -6,9 +6,6 @@ import (
 	"testing"
 )
 
-// leastNormal is the least positive float32 that is normal. Functions that go to 0 may be 0 below it.
-const leastNormal = 0x1p-126
-
 // Subnormal numbers are zeros to the sums of vector kernels, and to nothing that runs after them.
 func TestSubnormals(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 1))

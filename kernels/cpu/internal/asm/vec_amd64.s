@@ -559,12 +559,7 @@ done:
 
 // func vecExpAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·vecExpAVX512(SB), NOSPLIT, $8-32
-	VSTMXCSR     (SP)
-	MOVL         (SP), AX
-	ORL          $0x00008040, AX
-	MOVL         AX, 4(SP)
-	VLDMXCSR     4(SP)
+TEXT ·vecExpAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -630,7 +625,6 @@ tail:
 
 done:
 	VZEROUPPER
-	VLDMXCSR (SP)
 	RET
 
 // func vecLogAVX512(dst *float32, src *float32, n int, a float32, b float32)
@@ -921,12 +915,7 @@ done:
 
 // func vecSigmoidAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·vecSigmoidAVX512(SB), NOSPLIT, $8-32
-	VSTMXCSR     (SP)
-	MOVL         (SP), AX
-	ORL          $0x00008040, AX
-	MOVL         AX, 4(SP)
-	VLDMXCSR     4(SP)
+TEXT ·vecSigmoidAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -998,7 +987,6 @@ tail:
 
 done:
 	VZEROUPPER
-	VLDMXCSR (SP)
 	RET
 
 // func vecSiLUAVX512(dst *float32, src *float32, n int, a float32, b float32)
@@ -2581,12 +2569,7 @@ done:
 
 // func vecExpSumAVX512(lanes *float32, dst *float32, src *float32, n int, less float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·vecExpSumAVX512(SB), NOSPLIT, $8-36
-	VSTMXCSR     (SP)
-	MOVL         (SP), AX
-	ORL          $0x00008040, AX
-	MOVL         AX, 4(SP)
-	VLDMXCSR     4(SP)
+TEXT ·vecExpSumAVX512(SB), NOSPLIT, $0-36
 	MOVQ         src+16(FP), AX
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+8(FP), DX
@@ -2655,10 +2638,9 @@ tail:
 	VADDPS            Z3, Z1, K1, Z1
 
 done:
-	MOVQ     lanes+0(FP), AX
-	VMOVUPS  Z1, (AX)
+	MOVQ    lanes+0(FP), AX
+	VMOVUPS Z1, (AX)
 	VZEROUPPER
-	VLDMXCSR (SP)
 	RET
 
 // func vecBinsAVX512(dst *uint32, src *float32, n int, low float32, perUnit float32, last int32, clearMask uint32)
@@ -3061,12 +3043,7 @@ done:
 
 // func vecExpAVX2(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecExpAVX2(SB), NOSPLIT, $8-32
-	VSTMXCSR     (SP)
-	MOVL         (SP), AX
-	ORL          $0x00008040, AX
-	MOVL         AX, 4(SP)
-	VLDMXCSR     4(SP)
+TEXT ·vecExpAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -3239,7 +3216,6 @@ tail:
 
 done:
 	VZEROUPPER
-	VLDMXCSR (SP)
 	RET
 
 // func vecLogAVX2(dst *float32, src *float32, n int, a float32, b float32)
@@ -4043,12 +4019,7 @@ done:
 
 // func vecSigmoidAVX2(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecSigmoidAVX2(SB), NOSPLIT, $8-32
-	VSTMXCSR     (SP)
-	MOVL         (SP), AX
-	ORL          $0x00008040, AX
-	MOVL         AX, 4(SP)
-	VLDMXCSR     4(SP)
+TEXT ·vecSigmoidAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -4233,7 +4204,6 @@ tail:
 
 done:
 	VZEROUPPER
-	VLDMXCSR (SP)
 	RET
 
 // func vecSiLUAVX2(dst *float32, src *float32, n int, a float32, b float32)
@@ -6872,12 +6842,7 @@ done:
 
 // func vecExpSumAVX2(lanes *float32, dst *float32, src *float32, n int, less float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·vecExpSumAVX2(SB), NOSPLIT, $8-36
-	VSTMXCSR     (SP)
-	MOVL         (SP), AX
-	ORL          $0x00008040, AX
-	MOVL         AX, 4(SP)
-	VLDMXCSR     4(SP)
+TEXT ·vecExpSumAVX2(SB), NOSPLIT, $0-36
 	MOVQ         src+16(FP), AX
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+8(FP), DX
@@ -7060,11 +7025,10 @@ tail:
 	VADDPS       Y5, Y2, Y2
 
 done:
-	MOVQ     lanes+0(FP), AX
-	VMOVUPS  Y1, (AX)
-	VMOVUPS  Y2, 32(AX)
+	MOVQ    lanes+0(FP), AX
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
 	VZEROUPPER
-	VLDMXCSR (SP)
 	RET
 
 // func vecBinsAVX2(dst *uint32, src *float32, n int, low float32, perUnit float32, last int32, clearMask uint32)

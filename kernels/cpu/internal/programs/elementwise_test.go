@@ -48,7 +48,7 @@ func TestComposed(t *testing.T) {
 				v.run(&k, got, a, b, nil, room)
 				for i := range x {
 					want, g := float64(in.Eval(x[i], y[i], 0)), float64(got[i])
-					if g != want && !(math.Abs(g-want) <= 1e-6*math.Abs(want)+0x1p-126) && (g == g || want == want) {
+					if g != want && !(math.Abs(g-want) <= 1e-6*math.Abs(want)+1e-44) && (g == g || want == want) {
 						t.Errorf("%s: %v of %v and %v is %v, want %v", k.Name, op, x[i], y[i], g, want)
 					}
 				}

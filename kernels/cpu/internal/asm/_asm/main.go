@@ -46,7 +46,7 @@ var families = []family{
 	{"qtile", qtile, nil},
 	{"quant", quant, nil},
 	{"rotary", rotary, nil},
-	{"vec", vec, exponentials},
+	{"vec", vec, gated},
 	{"weights", weights, all},
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/mmcloughlin/avo/ir"
@@ -24,11 +23,9 @@ func must(i *ir.Instruction, err error) *ir.Instruction {
 // all are the functions of a family.
 func all(string) bool { return true }
 
-// exponentials are those functions of family vec that make subnormal numbers of ordinary ones, where they go to 0.
-func exponentials(function string) bool {
-	return slices.ContainsFunc([]string{"vecExp", "vecSigmoid", "vecSiLU", "vecGELU"}, func(prefix string) bool {
-		return strings.HasPrefix(function, prefix)
-	})
+// gated are those functions of family vec that are products with what goes to 0.
+func gated(function string) bool {
+	return strings.HasPrefix(function, "vecSiLU") || strings.HasPrefix(function, "vecGELU")
 }
 
 // flushSubnormals lets a function take subnormal numbers as zeros, and puts back what the processor did when it returns. Many

@@ -212,7 +212,7 @@ func (v vector) reduceExp(x vreg) (n, expm1 vreg) {
 	return n, q
 }
 
-// exp is within 2 units in the last place; what would be subnormal is 0.
+// exp is within 2 units in the last place, subnormal results included.
 func (v vector) exp(x vreg) vreg {
 	n, e := v.reduceExp(v.clampTo(x, -104.5, 89.5))
 	v.add(1, e, e)
