@@ -34,8 +34,8 @@ type evalRow struct {
 	Perplexity   *float64             `json:",omitempty"` // of them; null where that is no number
 	Task         *report.TaskMetric   `json:",omitempty"` // what counts of the task; null where it is not known
 	Detection    *report.Detection    `json:",omitempty"`
-	SQNR         float64              `unit:"db" exact:"exact"` // of the first output
-	Outputs      []report.OutputError // all, in the model's order
+	SQNR         float64              `unit:"db" exact:"exact"` // of the first output; null where that cannot be compared
+	Outputs      []report.OutputError // all that can be compared, in the model's order
 	BesideFirst  *report.Sign         `json:",omitempty"`                           // whether top-1 can be told from the first row\'s
 	MAPBeside    *report.Difference   `json:",omitempty" output:"map_beside_first"` // whether the mAP can be
 	Latency      time.Duration
@@ -54,8 +54,9 @@ type evalRow struct {
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
 	Config       config.Config
 
-	SQNRWithin      *report.Within `json:",omitempty" output:"sqnr_within"` // in dB, with 95 % confidence
-	AgreementWithin *report.Within `json:",omitempty"`                      // shares
+	Unlike          []report.UnlikeOutput `json:",omitempty"`                      // outputs that cannot be compared on some items
+	SQNRWithin      *report.Within        `json:",omitempty" output:"sqnr_within"` // in dB, with 95 % confidence
+	AgreementWithin *report.Within        `json:",omitempty"`                      // shares
 
 	cosine bool // is what counts
 	offset int  // by how much the labels seem to be off
@@ -267,10 +268,10 @@ func newEvalRow(c sessions.Compared) evalRow {
 	if m, ok := acc.Metric(); ok {
 		row.Task = &m
 	}
-	if len(acc.Outputs) > 0 {
-		row.SQNRWithin, row.AgreementWithin = acc.Outputs[0].SQNRWithin, acc.Labels.AgreementWithin
-		row.Outputs = acc.Outputs
-		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
+	row.Outputs = acc.Outputs
+	row.Unlike, row.AgreementWithin, row.SQNR = acc.Unlike, acc.Labels.AgreementWithin, math.NaN()
+	if first := acc.First(); first != nil {
+		row.SQNRWithin, row.SQNR, row.NotFinite = first.SQNRWithin, first.SQNR, first.NotFinite
 	}
 	return row
 }
@@ -364,7 +365,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 			remark = strings.TrimSuffix("mAP not told from the first on "+count(d.Items, "image")+"; "+remark, "; ")
 		}
 		line := []string{
-			r.precision(), r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
+			r.precision(), r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), orDash(r.SQNR),
 			median, p99, speed, weights, arena, remark,
 		}
 		switch {
@@ -393,17 +394,28 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	if why := rows[0].Unclassed; why != "" {
 		writeNote(w, "no agreement of classes: %s; SQNR tells how far outputs are", why)
 	}
+	for _, r := range rows {
+		for _, u := range r.Unlike {
+			writeNote(w, "%s: output %s %s", strings.TrimSpace(r.precision()+" "+r.Calibrator), ui.VisibleName(u.Name), u.Why())
+		}
+	}
 	return nil
 }
 
 // writeOtherOutputs lists how far the outputs behind the first are, whose SQNR the rows have, by row.
 func writeOtherOutputs(w io.Writer, rows []evalRow) {
-	if len(rows[0].Outputs) < 2 {
+	var all []report.OutputError // of the row in which most can be compared
+	for _, r := range rows {
+		if len(r.Outputs) > len(all) {
+			all = r.Outputs
+		}
+	}
+	if len(all) < 2 {
 		return
 	}
-	head, lines := []string{"other output"}, make([][]string, len(rows[0].Outputs)-1)
+	head, lines := []string{"other output"}, make([][]string, len(all)-1)
 	for i := range lines {
-		lines[i] = []string{ui.VisibleName(rows[0].Outputs[i+1].Name)}
+		lines[i] = []string{ui.VisibleName(all[i+1].Name)}
 	}
 	for _, r := range rows {
 		if r.Reference || r.SameAs != "" {
@@ -411,16 +423,30 @@ func writeOtherOutputs(w io.Writer, rows []evalRow) {
 		}
 		head = append(head, ">"+strings.TrimSpace(r.precision()+" "+r.Calibrator)+" dB")
 		for i := range lines {
-			lines[i] = append(lines[i], decibels(r.Outputs[i+1].SQNR))
+			db := math.NaN()
+			for _, o := range r.Outputs {
+				if o.Name == all[i+1].Name {
+					db = o.SQNR
+				}
+			}
+			lines[i] = append(lines[i], orDash(db))
 		}
 	}
-	first := ui.VisibleName(rows[0].Outputs[0].Name)
+	first := ui.VisibleName(all[0].Name)
 	if len(head) == 1 { // all are FP32
 		writeNote(w, "SQNR is that of the first output, %s", first)
 		return
 	}
 	writeNote(w, "SQNR is that of the first output, %s; of the others it is:\n", first)
 	writeTable(w, head, lines)
+}
+
+// orDash prints a ratio of signal to noise, if there is one.
+func orDash(db float64) string {
+	if math.IsNaN(db) {
+		return "-"
+	}
+	return decibels(db)
 }
 
 // boxesText says what boxes a precision is of.
@@ -506,6 +532,9 @@ func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Run
 		})
 	}
 	writeTable(w, []string{"@layer", "type", ">own error dB", ">adds dB", ">accumulated dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
+	if n := len(a.UnlikeLayers); n > 0 {
+		writeNote(w, "%s not compared on some items, on which the data give another size than FP32's: %s", count(n, "layer"), strings.Join(a.UnlikeLayers, ", "))
+	}
 	fmt.Fprintln(w)
 	writeCauses(w, a)
 	writeScore(w, a)

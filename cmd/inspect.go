@@ -147,6 +147,7 @@ type accuracyOutput struct {
 	Ranges     string               `json:",omitempty"`
 	Labels     report.LabelAccuracy // shares are -1 without labels
 	Outputs    []report.OutputError
+	Unlike     []report.UnlikeOutput `json:",omitempty"` // outputs that cannot be compared on some items
 }
 
 func engineDocument(s *report.Snapshot) engineOutput {
@@ -158,7 +159,7 @@ func engineDocument(s *report.Snapshot) engineOutput {
 		out.Ledger = ledgerOutput{p.Kept, p.Fused, p.Folded, p.Eliminated, p.KernelsSaved, p.BytesSaved}
 	}
 	if a := s.Accuracy; a != nil {
-		out.Accuracy = &accuracyOutput{a.Items, a.Calibrator, a.Ranges, a.Labels, a.Outputs}
+		out.Accuracy = &accuracyOutput{a.Items, a.Calibrator, a.Ranges, a.Labels, a.Outputs, a.Unlike}
 	}
 	return out
 }
@@ -285,6 +286,9 @@ func writeScore(w io.Writer, a *report.Accuracy) {
 			fmt.Fprintf(w, "; %s NaN or infinite", count(int(out.NotFinite), "element"))
 		}
 		fmt.Fprintln(w)
+	}
+	for _, u := range a.Unlike {
+		fmt.Fprintf(w, "output %s %s\n", ui.VisibleName(u.Name), u.Why())
 	}
 	labels, agreement := "no labels", ""
 	if a.Labels.Top1 >= 0 {

@@ -164,7 +164,9 @@ func writePair(w io.Writer, p report.Pair) {
 	if text := bothNotFinite(p.Outputs); text != "" {
 		verdict = "PASSED, but " + text
 	}
-	if failed > 0 {
+	if unlike := slices.ContainsFunc(p.Outputs, func(d report.TensorDifference) bool { return d.Unlike != nil }); failed > 0 && unlike {
+		verdict = fmt.Sprintf("FAILED: %d of %s over the tolerance or of another shape", failed, count(len(p.Outputs), "output"))
+	} else if failed > 0 {
 		verdict = fmt.Sprintf("FAILED: %d of %s over the tolerance", failed, count(len(p.Outputs), "output"))
 	}
 	fmt.Fprintf(w, "%s\n\n", verdict)
@@ -214,6 +216,10 @@ func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 		fmt.Fprintf(w, "    %s: %s |a - b| %.4g, of %.4g; %s |a - b| / |b| %.4g, of %.4g\n", verdict, s.Name, s.Abs, d.Tolerance.Abs, s.Name, s.Rel, d.Tolerance.Rel)
 		verdict = "elements"
 	}
+	if u := d.Unlike; u != nil {
+		fmt.Fprintf(w, "    FAILED: other shapes in %s, as %v and %v; what follows is of the others\n", count(u.Inferences, "inference"), u.First, u.Second)
+		verdict = "elements"
+	}
 	fmt.Fprintf(w, "    %s: %d of %s over %.4g + %g |b|, %d differ at all\n", verdict, d.Over, count(d.Count, "element"), d.Tolerance.Abs, d.Tolerance.Rel, d.Differ)
 	if d.Rounding != nil {
 		writeRounding(w, p, d.Rounding)
@@ -228,7 +234,10 @@ func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 	if d.RelToPass > 0 {
 		alone = fmt.Sprintf(", or --atol 0 --rtol %.3g,", above(d.RelToPass))
 	}
-	fmt.Fprintf(w, "    --atol %.3g --rtol 0%s would pass\n\n", above(d.MaxAbs), alone)
+	if d.Unlike == nil {
+		fmt.Fprintf(w, "    --atol %.3g --rtol 0%s would pass\n", above(d.MaxAbs), alone)
+	}
+	fmt.Fprintln(w)
 	most := 1
 	for _, b := range d.Histogram {
 		most = max(most, b.Count)
@@ -302,6 +311,9 @@ func writeLayers(w io.Writer, p report.Pair) {
 			mark = "first over the tolerance"
 		case !l.Passed:
 			mark = "over"
+		}
+		if l.Unlike != nil {
+			mark = "other shapes"
 		}
 		typ := l.Type
 		if l.SecondType != l.Type {

@@ -55,6 +55,7 @@ type difference struct {
 	worstRanks    []severity // of worst
 	shape         []int
 	types         [2]string
+	unlike        *report.UnlikeShapes
 }
 
 // between says which tensors are compared: as which types the two runs store them, by a check of their own, nil for none, and by
@@ -92,10 +93,18 @@ func (d *difference) judge(by Measures) {
 // found reports whether the tolerance is found when all was added.
 func (d *difference) found() bool { return d.scaled || d.rounding != nil }
 
-// add compares the tensors of items from number first on, which lie along an axis; ref is FP32's, where that explains them.
+// add compares the tensors of items from number first on, which lie along an axis; ref is FP32's, where that explains them. Tensors of
+// different shapes differ.
 func (d *difference) add(first int, at Axis, a, b, ref numeric.Value) error {
+	if d.shape == nil {
+		d.shape = a.Dims
+	}
 	if !slices.Equal(a.Dims, b.Dims) {
-		return fmt.Errorf("shapes %v and %v differ", a.Dims, b.Dims)
+		if d.unlike == nil {
+			d.unlike = &report.UnlikeShapes{First: a.Dims, Second: b.Dims}
+		}
+		d.unlike.Inferences++
+		return nil
 	}
 	if d.rounding != nil {
 		if err := d.rounding.add(ref, a, b); err != nil {
@@ -121,9 +130,6 @@ func (d *difference) add(first int, at Axis, a, b, ref numeric.Value) error {
 	}
 	for i := range x {
 		d.pair(x[i], y[i], func() report.Position { return at.position(first, i, a.Dims) })
-	}
-	if d.shape == nil {
-		d.shape = a.Dims
 	}
 	return nil
 }
@@ -247,6 +253,9 @@ func (d *difference) report(name string) report.TensorDifference {
 	for i := range d.metrics {
 		v := d.metrics[i].report()
 		r.Metrics, r.Passed = append(r.Metrics, v), r.Passed && v.Passed
+	}
+	if r.Unlike = d.unlike; r.Unlike != nil {
+		r.Passed = false
 	}
 	bin := func(from, to float64, n int) {
 		if n > 0 {

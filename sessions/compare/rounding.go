@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -76,8 +77,12 @@ type rounding struct {
 	count   int
 }
 
-// add takes in what FP32 and the two runs made of the same items.
+// add takes in what FP32 and the two runs made of the same items. Where FP32 has another shape, as where it finds fewer boxes, it
+// explains nothing, and only the least that always may be is allowed.
 func (r *rounding) add(ref, a, b numeric.Value) error {
+	if !slices.Equal(ref.Dims, b.Dims) {
+		ref, a = b, b
+	}
 	want := float64s(ref)
 	for i, v := range []numeric.Value{a, b} {
 		if err := r.errors[i].AddWide(want, float64s(v)); err != nil {

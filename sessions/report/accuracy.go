@@ -1,5 +1,7 @@
 package report
 
+import "fmt"
+
 // Accuracy compares the engine with FP32 (trtui eval --per-layer).
 type Accuracy struct {
 	Precision  string
@@ -7,16 +9,19 @@ type Accuracy struct {
 	Ranges     string `json:",omitempty"`                                      // where the ranges that the calibrator found come from
 	Shared     int    `json:",omitempty" output:"calibration_items_evaluated"` // items that they were found on which are evaluated, too
 	Layers     []LayerError
-	Outputs    []OutputError
+	Outputs    []OutputError  // those that can be compared on some item
+	Unlike     []UnlikeOutput `json:",omitempty"` // those that cannot be on some, or on none
 	Labels     LabelAccuracy
-	Task       string  `json:",omitempty"`                      // by which accuracy is measured; empty in recordings of older programs
-	Tolerance  float64 `unit:"db"`                              // SQNR under which a layer counts as bad
-	Worst      string  `json:",omitempty" output:"worst_layer"` // the layer that adds most
-	FirstBad   string  // the first layer under it by what it adds, not by what those before it have added up
-	Items      int     // compared for outputs and labels
-	TapItems   int     // compared for layers
-	Random     bool
-	Reference  bool `json:",omitempty"` // the engine is the one that others are compared with: outputs differ from themselves in nothing
+
+	UnlikeLayers []string `json:",omitempty"`                      // whose outputs have other sizes than FP32's on some items, which are left out
+	Task         string   `json:",omitempty"`                      // by which accuracy is measured; empty in recordings of older programs
+	Tolerance    float64  `unit:"db"`                              // SQNR under which a layer counts as bad
+	Worst        string   `json:",omitempty" output:"worst_layer"` // the layer that adds most
+	FirstBad     string   // the first layer under it by what it adds, not by what those before it have added up
+	Items        int      // compared for outputs and labels
+	TapItems     int      // compared for layers
+	Random       bool
+	Reference    bool `json:",omitempty"` // the engine is the one that others are compared with: outputs differ from themselves in nothing
 	// OwnQuantization says that what is compared with has the model's own quantisation in it: FP32 computes between its
 	// QuantizeLinear and DequantizeLinear, and their rounding is no error.
 	OwnQuantization bool `json:",omitempty"`
@@ -93,6 +98,30 @@ type OutputError struct {
 	Name string
 	Errors
 	SQNRWithin *Within `json:",omitempty" output:"sqnr_within"` // in dB
+}
+
+// UnlikeOutput is an output that has other shapes than FP32's on some items, as where it depends on scores how many boxes are
+// found: of those there is no error.
+type UnlikeOutput struct {
+	Name             string
+	Number           int // of the network's outputs, from 0
+	Items            int // whose shapes differ
+	OfItems          int
+	Shape, FP32Shape []int // of the first of them
+}
+
+// Why says of how many items there is an error, and why not of the others.
+func (u *UnlikeOutput) Why() string {
+	return fmt.Sprintf("compared on %d of %d items: of the others its shape, which depends on the data, is not FP32's, as %v beside %v",
+		u.OfItems-u.Items, u.OfItems, u.Shape, u.FP32Shape)
+}
+
+// First returns the error of the network's first output; nil where that cannot be compared.
+func (a *Accuracy) First() *OutputError {
+	if len(a.Outputs) == 0 || len(a.Unlike) > 0 && a.Unlike[0].Number == 0 && a.Unlike[0].Items == a.Unlike[0].OfItems {
+		return nil
+	}
+	return &a.Outputs[0]
 }
 
 // LabelAccuracy is the quality of classification; shares from 0 to 1, -1 where there are no labels.

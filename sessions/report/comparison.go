@@ -93,11 +93,18 @@ type TensorDifference struct {
 	Metrics       []MetricValue `json:",omitempty"`                           // by which it is judged as a whole
 	Alone         bool          `json:",omitempty" output:"by_metrics_alone"` // the tolerance decides nothing
 	Errors
-	RelToPass float64   `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
-	MaxAt     Position  // of the largest absolute difference
-	Rounding  *Rounding `json:",omitempty"` // what the tolerance was found by; nil where it was not measured
+	RelToPass float64       `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
+	MaxAt     Position      // of the largest absolute difference
+	Unlike    *UnlikeShapes `json:",omitempty"` // items of which it has another shape in each run: they cannot be compared, and fail
+	Rounding  *Rounding     `json:",omitempty"` // what the tolerance was found by; nil where it was not measured
 	Worst     []DifferingElement
 	Histogram []DifferenceBin
+}
+
+// UnlikeShapes are the items on which a tensor has another shape in each of two runs.
+type UnlikeShapes struct {
+	Inferences    int   // of one or several items each
+	First, Second []int // the shapes in the first of them
 }
 
 // Statistic is what all elements together are checked by, in place of each of them: it is within the tolerance if the absolute

@@ -28,7 +28,7 @@ func (p *Point) accuracy(a *Accuracy) {
 		return &v
 	}
 	p.Items, p.Top1, p.Agreement, p.Perplexity = a.Items, share(a.Labels.Top1), share(a.Labels.Agreement), a.Labels.Perplexity
-	if len(a.Outputs) > 0 {
-		p.SQNR = &a.Outputs[0].SQNR
+	if first := a.First(); first != nil {
+		p.SQNR = &first.SQNR
 	}
 }

@@ -30,8 +30,8 @@ func (a *Accuracy) Metric() (m TaskMetric, ok bool) {
 		return TaskMetric{"perplexity", *l.Perplexity, l.FP32Perplexity, 100 * (*l.Perplexity / *l.FP32Perplexity - 1)}, true
 	case l.Tokens == 0 && l.Top1 >= 0 && l.FP32Top1 >= 0:
 		return share("top-1", l.Top1, l.FP32Top1)
-	case a.Task == TaskOutputs && len(a.Outputs) > 0:
-		cosine := a.Outputs[0].Cosine
+	case a.Task == TaskOutputs && a.First() != nil:
+		cosine := a.First().Cosine
 		return TaskMetric{Name: "cosine", Value: cosine, Drop: 100 * (1 - cosine)}, true
 	}
 	return m, false

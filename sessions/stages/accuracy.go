@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -113,7 +114,7 @@ func (a *accuracy) make(ctx context.Context, in examining) (*report.Accuracy, er
 // compareOutputs compares an engine's outputs with FP32's over all data, and both with the labels.
 func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run.Loaded, ref *reference, r *report.Accuracy) error {
 	errs := make([]quant.ErrorAccumulator, len(a.model.Network.Outputs))
-	powers := make([]inferencePowers, len(errs))
+	powers, unlike := make([]inferencePowers, len(errs)), make([]report.UnlikeOutput, len(errs))
 	all, err := a.inferences.Batches(in.Reference.Batch, in.Shapes, 0)
 	if err != nil {
 		return err
@@ -126,11 +127,20 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 	add := func(b int, out map[string]numeric.Value) bool {
 		want, got := all.At(b).Outputs(ref.outputs[b]), all.At(b).Outputs(out)
 		for i, t := range a.model.Network.Outputs {
-			if e := errs[i].Add(want[t.Name].Floats(), got[t.Name].Floats()); e != nil {
+			w, g, u := want[t.Name], got[t.Name], &unlike[i]
+			u.Name, u.Number, u.OfItems = t.Name, i, u.OfItems+all.At(b).Count
+			if !slices.Equal(w.Dims, g.Dims) {
+				if u.Items == 0 {
+					u.Shape, u.FP32Shape = g.Dims, w.Dims
+				}
+				u.Items += all.At(b).Count
+				continue
+			}
+			if e := errs[i].Add(w.Floats(), g.Floats()); e != nil {
 				differs = fmt.Errorf("output %s: %w", t.Name, e)
 				return false
 			}
-			powers[i].add(want[t.Name].Floats(), got[t.Name].Floats())
+			powers[i].add(w.Floats(), g.Floats())
 		}
 		if differs = score.add(b, ref.outputs[b], out); differs != nil {
 			return false
@@ -150,7 +160,12 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 		return err
 	}
 	for i, t := range a.model.Network.Outputs {
-		r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: compare.ErrorsOf(errs[i].Errors()), SQNRWithin: powers[i].sqnr()})
+		if unlike[i].Items > 0 {
+			r.Unlike = append(r.Unlike, unlike[i])
+		}
+		if unlike[i].Items == 0 || unlike[i].Items < unlike[i].OfItems {
+			r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: compare.ErrorsOf(errs[i].Errors()), SQNRWithin: powers[i].sqnr()})
+		}
 	}
 	r.Labels, r.Items, err = score.result()
 	r.Task = score.task.Kind

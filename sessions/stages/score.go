@@ -32,6 +32,7 @@ type score struct {
 	texts             []textLoss
 	below, above      int // items whose label is the class before or after FP32's
 	unclassed         string
+	unlike            string // why rows of some items cannot be compared with FP32's
 }
 
 // textLoss is the sum of a text's losses, and of how many tokens.
@@ -97,13 +98,20 @@ func (sc *score) add(b int, ref, got map[string]numeric.Value) error {
 		sc.unclassed = sc.whyUnclassed(b*sc.batch, got)
 	}
 	r, g := ref[sc.output].Floats(), got[sc.output].Floats()
+	alike := slices.Equal(ref[sc.output].Dims, got[sc.output].Dims)
+	if !alike && sc.unlike == "" {
+		sc.unlike = fmt.Sprintf("output %s, whose shape depends on the data, is %v where FP32's is %v", sc.output, got[sc.output].Dims, ref[sc.output].Dims)
+	}
 	each := len(g) / sc.batch
 	for k := range sc.batch {
 		item := b*sc.batch + k
-		if item >= sc.data.Len() || each == 0 {
+		if item >= sc.data.Len() || each == 0 && alike {
 			break
 		}
 		sc.items++
+		if !alike { // no row is FP32's
+			continue
+		}
 		labels := sc.data.Labels(item)
 		rows := max(len(labels), 1)
 		before, known := sc.loss, sc.labelled
@@ -272,6 +280,9 @@ func rank(x []float32, class int) int {
 
 // result returns what the items came to, and their number. The task is known then, where nobody said it.
 func (sc *score) result() (report.LabelAccuracy, int, error) {
+	if sc.unclassed == "" && sc.rows == 0 {
+		sc.unclassed = sc.unlike
+	}
 	share := func(n, of int) float64 {
 		if of == 0 {
 			return -1

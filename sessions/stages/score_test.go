@@ -210,3 +210,18 @@ func (unlabelled) Inputs(int) (map[string]numeric.Value, error) { return nil, ni
 func (d unlabelled) Labels(int) []int                           { return d.labels }
 func (unlabelled) Name() string                                 { return "items" }
 func (unlabelled) Random() bool                                 { return false }
+
+// Rows of another size than FP32's are none that could be compared; where none is left, it is said why.
+func TestScoreUnlike(t *testing.T) {
+	s := newTestScore(0, 0)
+	s.add(0, outputs(3, 1), outputs(3, 1, 2))
+	s.add(1, outputs(3, 1, 2), outputs(3, 1, 2))
+	if r, n, err := s.result(); n != 2 || err != nil || r.Agreement != 1 || r.Top1 != 1 || r.Unclassed != "" {
+		t.Errorf("%d items, %+v, %v", n, r, err)
+	}
+	s = newTestScore(0)
+	s.add(0, outputs(3, 1, 2), outputs(3, 1))
+	if r, n, err := s.result(); n != 1 || err != nil || r.Agreement != -1 || !strings.Contains(r.Unclassed, "[1 2] where FP32's is [1 3]") {
+		t.Errorf("%d items, %+v, %v", n, r, err)
+	}
+}

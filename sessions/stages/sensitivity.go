@@ -214,8 +214,8 @@ func (s *sensitivity) measure(ctx context.Context, cfg config.Config, to config.
 		if err != nil {
 			return nil, err
 		}
-		if len(a.Outputs) > 0 {
-			*one.sqnr = a.Outputs[0].SQNR
+		if first := a.First(); first != nil {
+			*one.sqnr = first.SQNR
 		}
 		p, err := s.tuning.Plan(ctx, one.config)
 		if err != nil {

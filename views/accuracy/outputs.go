@@ -33,6 +33,8 @@ func (v *outputsView) Note() (string, ui.Style) {
 	case a == nil:
 	case a.Reference:
 		return v.in.Note("which this is")
+	case len(a.Unlike) > 0:
+		return v.in.Note(a.Unlike[0].Name + " " + a.Unlike[0].Why())
 	case a.Shared > 0:
 		return v.in.Note(words.Plural(a.Shared, "item") + " calibrated on, too")
 	}

@@ -203,8 +203,10 @@ func accuracyFacts(s *report.Snapshot) ui.Facts {
 	} else if l.Unclassed != "" {
 		facts = append(facts, ui.Fact{Name: "agreement", Value: "none", Note: l.Unclassed})
 	}
-	if len(a.Outputs) > 0 {
-		facts = append(facts, ui.Fact{Name: "output SQNR", Value: sqnrText(a.Outputs[0].SQNR), Note: "against " + a.Against()})
+	if first := a.First(); first != nil {
+		facts = append(facts, ui.Fact{Name: "output SQNR", Value: sqnrText(first.SQNR), Note: "against " + a.Against()})
+	} else if len(a.Unlike) > 0 {
+		facts = append(facts, ui.Fact{Name: "output SQNR", Value: "none", Note: a.Unlike[0].Why()})
 	}
 	if s.Stale.Has(report.PartAccuracy) { // the facts above them are up to date before these are
 		how := " stale"

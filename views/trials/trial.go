@@ -48,8 +48,8 @@ func snapshotTrial(s *report.Snapshot) trial {
 	}
 	if a := s.Accuracy; a != nil && !s.Stale.Has(report.PartAccuracy) {
 		t.top1, t.agreement = knownShare(a.Labels.Top1), knownShare(a.Labels.Agreement)
-		if len(a.Outputs) > 0 {
-			t.sqnr = a.Outputs[0].SQNR
+		if first := a.First(); first != nil {
+			t.sqnr = first.SQNR
 		}
 	}
 	return t
