@@ -295,3 +295,21 @@ func TestTop1BesideBaseline(t *testing.T) {
 		}
 	}
 }
+
+// TestUnlikeOutputs: where an output cannot be compared on any item the least of all is not known, however good the others are.
+func TestUnlikeOutputs(t *testing.T) {
+	a := &report.Accuracy{
+		Outputs: []report.OutputError{{Errors: report.Errors{SQNR: 40, Cosine: 1}}},
+		Unlike:  []report.UnlikeOutput{{Name: "boxes", Items: 7, OfItems: 8}},
+	}
+	m := &Measured{Snapshot: &report.Snapshot{Accuracy: a}}
+	if v, ok := sqnr(m); !ok || v != 40 {
+		t.Errorf("compared on one item: %v, known %v", v, ok)
+	}
+	a.Unlike[0].Items = 8
+	for name, of := range map[string]func(*Measured) (float64, bool){"sqnr": sqnr, "cosine": cosine} {
+		if v, ok := of(m); ok {
+			t.Errorf("%s of an output that is compared on no item is %v", name, v)
+		}
+	}
+}

@@ -114,23 +114,26 @@ func perplexity(m *Measured) (float64, bool) {
 }
 
 func cosine(m *Measured) (float64, bool) {
-	if m.Accuracy == nil || len(m.Accuracy.Outputs) == 0 {
-		return 0, false
-	}
-	least := math.Inf(1)
-	for _, o := range m.Accuracy.Outputs {
-		least = min(least, o.Cosine)
-	}
-	return least, true
+	return leastOfOutputs(m, func(o *report.OutputError) float64 { return o.Cosine })
 }
 
 func sqnr(m *Measured) (float64, bool) {
+	return leastOfOutputs(m, func(o *report.OutputError) float64 { return o.SQNR })
+}
+
+// leastOfOutputs is not known where an output cannot be compared on any item: it may be the worst.
+func leastOfOutputs(m *Measured, of func(*report.OutputError) float64) (float64, bool) {
 	if m.Accuracy == nil || len(m.Accuracy.Outputs) == 0 {
 		return 0, false
 	}
+	for _, u := range m.Accuracy.Unlike {
+		if u.Items == u.OfItems {
+			return 0, false
+		}
+	}
 	least := math.Inf(1)
-	for _, o := range m.Accuracy.Outputs {
-		least = min(least, o.SQNR)
+	for i := range m.Accuracy.Outputs {
+		least = min(least, of(&m.Accuracy.Outputs[i]))
 	}
 	return least, true
 }
