@@ -85,3 +85,20 @@ func TestConvInt8Concurrent(t *testing.T) {
 		}
 	}
 }
+
+// TestUnits: workers have as many units each, or four and more to share, as far as there are panels to cut by.
+func TestUnits(t *testing.T) {
+	for _, features := range cputest.FeatureSets() {
+		for _, size := range []int{7, 14, 28, 56} {
+			for workers := 1; workers <= 8; workers++ {
+				c, err := planDirectInt8(cputest.Square(128, size, size, 512, 3, 1, 1), ConfigInt8{Features: features, Workers: workers})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := c.rowBlocks() * c.groups; n < 4*workers && n%workers != 0 && c.groups < len(c.panels) {
+					t.Errorf("%v: %d units of %dx%d for %d workers", features, n, size, size, workers)
+				}
+			}
+		}
+	}
+}

@@ -27,17 +27,18 @@ func (c *DirectInt8) split() {
 		c.rows = (c.rows + 1) / 2
 	}
 	units := func() int { return s.Batch * ((s.OutHeight() + c.rows - 1) / c.rows) }
-	want := c.cfg.Workers
-	if want > 1 && c.panels[0].Kernel.InPlace() {
-		want *= 4 // so that who is done helps the others
+	// Four units for each worker, so that who is done helps the others. Where the kernel has inputs laid out, each range of panels does
+	// that anew: as many for each worker will do.
+	workers, laidOut := c.cfg.Workers, !c.panels[0].Kernel.InPlace()
+	want := 4 * workers
+	if workers == 1 || laidOut {
+		want = workers
 	}
 	for c.rows >= 8 && units() < want {
 		c.rows = (c.rows + 1) / 2
 	}
-	// Each range of panels lays out the inputs of its rows anew, where the kernel has that done: not for the sake of evenness alone.
-	c.groups = min(len(c.panels), work.CeilDiv(want, units()))
-	if rest := units() % c.cfg.Workers; c.groups == 1 && rest > 0 && units() < 4*c.cfg.Workers {
-		c.groups = min(len(c.panels), 2)
+	shared := func(n int) bool { return n >= 4*workers || n >= want && n%workers == 0 }
+	for c.groups = 1; c.groups < len(c.panels) && !shared(c.groups*units()); c.groups++ {
 	}
 	c.area.Fit(c.rows)
 	if c.area.Copied {
