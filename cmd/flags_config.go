@@ -333,6 +333,11 @@ func (g *configFlags) shaped(m *model.Model, cfg config.Config, ofData map[strin
 	if err := g.named(m, &cfg, ofData); err != nil {
 		return cfg, err
 	}
+	if m.Network != nil {
+		if err := m.Network.CheckShared(cfg.Shapes); err != nil {
+			return cfg, fmt.Errorf("shapes: %w", err)
+		}
+	}
 	if fixed, ok := m.FixedBatch(); ok {
 		if g.changed("batch") && cfg.Batch > 1 && cfg.Batch != fixed {
 			return cfg, usageError{fmt.Errorf("--batch %d: the model's inputs have a batch of %d; a model with an open first axis takes any", cfg.Batch, fixed)}

@@ -139,6 +139,9 @@ func (n *Network) BindShapes(shapes map[string][]int) (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := n.CheckShared(shapes); err != nil {
+		return nil, err
+	}
 	env := map[string]int{}
 	for _, t := range n.Inputs {
 		dims := shapes[t.Name]
@@ -150,9 +153,6 @@ func (n *Network) BindShapes(shapes map[string][]int) (map[string]int, error) {
 		}
 		for i, d := range t.Extents() {
 			if name, ok := d.SymbolName(); ok {
-				if v, ok := env[name]; ok && v != dims[i] {
-					return nil, fmt.Errorf("input %s: %s is %d, but %s is %d elsewhere", t.Name, t.extentName(i), dims[i], name, v)
-				}
 				env[name] = dims[i]
 			}
 		}

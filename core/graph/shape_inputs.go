@@ -30,6 +30,42 @@ func (n *Network) ShapesAt(env map[string]int) map[string][]int {
 	return shapes
 }
 
+// SharedExtent is the error of shapes that give one symbol, which several extents of inputs are, two values.
+type SharedExtent struct {
+	Symbol string
+	Places [2]string // as in "axis 0 of input x"
+	Values [2]int
+}
+
+func (e *SharedExtent) Error() string {
+	return fmt.Sprintf("%s is %d on %s, but %d on %s: the model has one extent there", e.Symbol, e.Values[0], e.Places[0], e.Values[1], e.Places[1])
+}
+
+// CheckShared returns a [*SharedExtent] where shapes, perhaps of some inputs alone, differ in a symbol.
+func (n *Network) CheckShared(shapes map[string][]int) error {
+	type place struct {
+		of    string
+		value int
+	}
+	first := map[string]place{}
+	for _, t := range n.Inputs {
+		extents, dims := t.Extents(), shapes[t.Name]
+		for i := range min(len(extents), len(dims)) {
+			name, ok := extents[i].SymbolName()
+			if !ok || t.IsShape && dims[i] <= 0 { // that is inferred
+				continue
+			}
+			now := place{fmt.Sprintf("%s of input %s", t.extentName(i), t.Name), dims[i]}
+			if before, known := first[name]; !known {
+				first[name] = now
+			} else if before.value != now.value {
+				return &SharedExtent{name, [2]string{before.of, now.of}, [2]int{before.value, now.value}}
+			}
+		}
+	}
+	return nil
+}
+
 // ShapeOf returns what data for an input says of its shape: its extents, or its elements where the input is a shape.
 func (t *Tensor) ShapeOf(v numeric.Value) ([]int, error) {
 	if !t.IsShape {

@@ -113,3 +113,34 @@ func TestNoShapeInput(t *testing.T) {
 		t.Error("a sum is an element")
 	}
 }
+
+// TestSharedExtent: shapes that differ in an extent that inputs share are refused, by its symbol and both places; an element that is to be
+// inferred differs from nothing.
+func TestSharedExtent(t *testing.T) {
+	d := Define("shared")
+	batch, rows := symbolic.Symbol("batch"), symbolic.Symbol("rows")
+	a, b := d.Input("a", numeric.F32, batch, rows), d.Input("b", numeric.F32, batch, symbolic.Const(1))
+	d.Output("y", d.ReshapeTo(d.Add(a, b), d.ShapeInput("to", batch, symbolic.Symbol("columns"))))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		shapes map[string][]int
+		want   string
+	}{
+		{map[string][]int{"a": {3, 4}, "b": {2, 1}, "to": {3, 4}}, "batch is 3 on axis 0 of input a, but 2 on axis 0 of input b"},
+		{map[string][]int{"a": {3, 4}, "b": {3, 1}, "to": {6, 2}}, "batch is 3 on axis 0 of input a, but 6 on element 0 of input to"},
+		{map[string][]int{"b": {3, 1}, "to": {6, 2}}, "batch is 3 on axis 0 of input b, but 6 on element 0 of input to"},
+		{map[string][]int{"a": {3, 4}, "b": {3, 1}, "to": {-1, 4}}, ""},
+		{map[string][]int{"a": {3, 4}}, ""},
+	} {
+		err := n.CheckShared(c.shapes)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: %v, want %q", c.shapes, err, c.want)
+		}
+		if _, bound := n.BindSome(map[string]int{"batch": 3, "rows": 4, "columns": 4}, c.shapes); (bound == nil) != (err == nil) {
+			t.Errorf("%v: %v", c.shapes, bound)
+		}
+	}
+}

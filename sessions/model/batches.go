@@ -11,9 +11,9 @@ import (
 )
 
 // Shaped returns the configuration with its batch in the first axis of its shapes, where that is one of items. Where the shapes have
-// several extents there, they say it all, and its batch is one.
+// several extents there, they say it all, and its batch is one. Shapes that contradict each other stay, for [Model.Symbols] to refuse.
 func (m *Model) Shaped(cfg config.Config) config.Config {
-	if len(cfg.Shapes) == 0 || m.Network == nil {
+	if len(cfg.Shapes) == 0 || m.Network == nil || m.Network.CheckShared(cfg.Shapes) != nil {
 		return cfg
 	}
 	if Apart(m.Network, cfg.Shapes) {
