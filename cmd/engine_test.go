@@ -45,3 +45,28 @@ func TestEngineKeepsItsBackend(t *testing.T) {
 		t.Errorf("contents of an engine in FP16: %v", c)
 	}
 }
+
+// TestEngineAtOtherShapes: an engine of one shape that is run at another one says that it is planned again, on standard error and in the
+// reports; as trtexec, exec refuses.
+func TestEngineAtOtherShapes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "digits.engine")
+	command(t, 0, "build", "-q", "-o", file)
+	const said = "the engine was built for image:1x1x32x32 alone: its tactics were chosen again for image:3x1x32x32"
+	quick := []string{"--iterations", "1", "--duration", "1ms"}
+	for _, args := range [][]string{
+		append([]string{"bench", file, "--batch", "3"}, quick...), append([]string{"bench", file, "--shapes", "image:3x1x32x32", "--format", "json"}, quick...),
+		{"run", file, "--batch", "3", "--items", "3"}, {file, "--batch", "3"},
+	} {
+		if out, errs := command(t, 0, args...); !strings.Contains(strings.Join(strings.Fields(out), " "), said) || strings.Count(errs, said) != 1 && len(args) > 3 {
+			t.Errorf("%v:\n%s\n%s", args, out, errs)
+		}
+	}
+	if _, errs := command(t, exitFailure, "exec", "--loadEngine="+file, "--shapes=image:3x1x32x32"); !strings.Contains(errs, "is 3, the engine was built for 1 alone") {
+		t.Errorf("exec: %s", errs)
+	}
+	for _, args := range [][]string{append([]string{"bench", file}, quick...), {"exec", "--loadEngine=" + file, "--iterations=1", "--duration=0", "--warmUp=0", "--shapes=image:1x1x32x32"}} {
+		if out, errs := command(t, 0, args...); strings.Contains(out+errs, "chosen again") {
+			t.Errorf("%v:\n%s\n%s", args, out, errs)
+		}
+	}
+}

@@ -121,6 +121,9 @@ func (o *execRun) work(ctx context.Context, stderr io.Writer, p *execPlan) error
 		if err != nil {
 			return err
 		}
+		if err := at.served(cfg); err != nil {
+			return err
+		}
 		o.options(p, at, cfg)
 		if p.save != "" {
 			size, err := o.save(ctx, r, cfg, p.save)

@@ -283,6 +283,23 @@ func (p *place) warn(w io.Writer) {
 	}
 }
 
+// served returns a [*run.OutOfRange] where the model is an engine, none of whose plans serves the shapes of a configuration.
+func (p *place) served(cfg config.Config) error {
+	if p.model.Engine == nil {
+		return nil
+	}
+	env, err := p.model.Symbols(cfg)
+	for _, plan := range p.model.Engine.Plans {
+		if err != nil {
+			return err
+		}
+		if err = plan.Serves(env); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
 // usualShapes returns the shapes that the model is shown at since nobody gave any.
 func (f *modelFlags) usualShapes() stages.UsualShapes {
 	if f.chosen == "" {

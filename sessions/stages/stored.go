@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -41,7 +42,7 @@ func (s *stored) serves(cfg config.Config) bool {
 	like := cfg
 	like.Batch, like.Shapes = built.Batch, built.Shapes
 	env, err := s.model.Symbols(cfg)
-	return err == nil && config.Same(built, like) && slices.ContainsFunc(plans, func(p *run.Plan) bool { return p.Ranged() && p.Serves(env) == nil })
+	return err == nil && config.Same(built, like) && slices.ContainsFunc(plans, func(p *run.Plan) bool { return p.Serves(env) == nil })
 }
 
 // planAt returns the plan that the engine file has for the backend at values of the symbols: that of the profile which was timed
@@ -68,8 +69,12 @@ func (s *stored) Replanned(cfg config.Config) string {
 	if e == nil {
 		return ""
 	}
-	if built, err := s.model.BuiltWith(); err != nil || !config.Same(built, cfg) {
+	built, err := s.model.BuiltWith()
+	switch {
+	case err != nil:
 		return ""
+	case !config.Same(built, cfg):
+		return s.reshaped(built, cfg)
 	}
 	switch target := s.backend.Info().Fingerprint; {
 	case s.recalibrated(cfg) && s.recalibrate:
@@ -82,6 +87,37 @@ func (s *stored) Replanned(cfg config.Config) string {
 		return "the engine was built by another version of the program: its tactics were chosen again"
 	}
 	return ""
+}
+
+// reshaped tells at which other shapes than those that an engine file serves a configuration runs it; "" where it differs in more from
+// what the engine was built with.
+func (s *stored) reshaped(built, cfg config.Config) string {
+	like := cfg
+	like.Batch, like.Shapes, like.MinShapes, like.MaxShapes, like.Profiles = built.Batch, built.Shapes, built.MinShapes, built.MaxShapes, built.Profiles
+	if !config.Same(built, like) || s.serves(cfg) {
+		return ""
+	}
+	env, err := s.model.Symbols(cfg)
+	was, errBuilt := s.model.Symbols(built)
+	if err != nil || errBuilt != nil {
+		return ""
+	}
+	if maps.Equal(env, was) {
+		return "the engine was built for other ranges of shapes: its tactics were chosen again for those that are asked for"
+	}
+	return fmt.Sprintf("the engine was built for %s alone: its tactics were chosen again for %s", s.otherShapes(was, env), s.otherShapes(env, was))
+}
+
+// otherShapes writes the shapes, as --shapes has them, of the inputs that have others at other values of symbols.
+func (s *stored) otherShapes(env, other map[string]int) string {
+	at, not := s.model.Network.ShapesAt(env), s.model.Network.ShapesAt(other)
+	var list []string
+	for _, t := range s.model.Network.Inputs {
+		if !slices.Equal(at[t.Name], not[t.Name]) {
+			list = append(list, t.Name+":"+config.TimesText(at[t.Name]))
+		}
+	}
+	return strings.Join(list, ",")
 }
 
 // Ranges returns the ranges that an engine file brings, if they were found so; nil where they are to be found anew.

@@ -53,6 +53,9 @@ func (t *tuning) Profile(ctx context.Context, cfg config.Config, k int) (*run.Pl
 	if err := t.checkNames(cfg, l); err != nil {
 		return nil, err
 	}
+	if why := t.orders.Stored.Replanned(cfg); why != "" && k == 0 {
+		t.told.Warn(why)
+	}
 	return t.kept.Of(ctx, in)
 }
 
