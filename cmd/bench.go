@@ -159,6 +159,7 @@ func (b *benchFlags) profiling(changed func(string) bool) (run.Profiling, error)
 type benchOutput struct {
 	Precision  config.Precision
 	Batch      int
+	Profile    string `json:",omitempty"` // of an engine that has several, the one that it ran in
 	Latency    report.Latency
 	Throughput float64                `unit:"items_per_s"`
 	Gap        *time.Duration         `json:",omitempty"` // where layers were timed
@@ -184,7 +185,7 @@ func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path st
 		return writeCSV(stdout, exchange.LatencyCSV, snap)
 	case o.output.json():
 		out := benchOutput{
-			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged, Badges: v.Badges,
+			Precision: snap.Config.Precision, Batch: v.Batch, Profile: v.Profile, Unchanged: v.Unchanged, Badges: v.Badges,
 			Latency: t.EndToEnd, Throughput: v.Throughput, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {
@@ -270,8 +271,11 @@ func writeHeading(w io.Writer, snap *report.Snapshot) {
 	if n := snap.Device.Threads; n > 0 {
 		device += ", " + count(n, "thread")
 	}
-	cfg := snap.Config
-	fmt.Fprintf(w, "%s, %s, batch %d, on %s (%s)\n", snap.Model.Name, cfg.Precision, max(1, cfg.Batch), snap.Device.Backend, device)
+	cfg, profile := snap.Config, ""
+	if v := snap.Overview; v != nil && v.Profile != "" {
+		profile = ", profile " + v.Profile
+	}
+	fmt.Fprintf(w, "%s, %s, batch %d%s, on %s (%s)\n", snap.Model.Name, cfg.Precision, max(1, cfg.Batch), profile, snap.Device.Backend, device)
 }
 
 // writeLatency prints what was measured end to end.

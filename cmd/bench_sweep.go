@@ -105,6 +105,10 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 	for _, a := range s.Axes {
 		header = append(header, ">"+a.Name)
 	}
+	several := slices.ContainsFunc(s.Points, func(p report.SweepPoint) bool { return p.Profile > 0 })
+	if several {
+		header = append(header, ">profile")
+	}
 	header = append(header, ">median ms", ">p99", ">items/s", "~", ">size", "")
 	most := 0.0
 	for _, p := range s.Points {
@@ -115,6 +119,9 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		var row []string
 		for _, v := range p.Values {
 			row = append(row, strconv.Itoa(v))
+		}
+		if several {
+			row = append(row, strconv.Itoa(p.Profile))
 		}
 		mark := ""
 		switch {

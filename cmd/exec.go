@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -121,7 +123,7 @@ func (o *execRun) work(ctx context.Context, stderr io.Writer, p *execPlan) error
 		if err != nil {
 			return err
 		}
-		if err := at.served(cfg); err != nil {
+		if err := model.Served(at.model, cfg); err != nil {
 			return err
 		}
 		o.options(p, at, cfg)
@@ -187,7 +189,7 @@ func (o *execRun) at(p *execPlan) (*execRun, error) {
 	at := &execRun{modelFlags: onBackends(tables{backends: o.device.table, own: o.own, live: o.live}), now: o.now, out: o.out}
 	c := &cobra.Command{}
 	at.register(c, takeAll)
-	args := []string{"--shapes=" + p.shapes}
+	args := p.running()
 	for _, a := range p.args {
 		name, _, _ := strings.Cut(strings.TrimPrefix(a, "--"), "=")
 		if f := c.Flags().Lookup(name); f != nil && !slices.Contains(f.Annotations[headingKey], configHeading) {
@@ -199,6 +201,25 @@ func (o *execRun) at(p *execPlan) (*execRun, error) {
 	}
 	at.data.raw = p.inputs
 	return at, at.check()
+}
+
+// batch returns that of inferences, which in an engine of a range may be another than the one that tactics are timed at.
+func (p *execPlan) batch(at *place, cfg config.Config) int {
+	if !p.ranged {
+		return max(1, cfg.Batch)
+	}
+	if k, err := strconv.Atoi(p.profile); err == nil && k > 0 && k <= len(cfg.Profiles) {
+		cfg = config.OfProfile(cfg, k)
+	}
+	shapes, err := parseShapes("shapes", p.shapes)
+	if dims, unnamed := shapes[""]; unnamed && len(at.model.Network.Inputs) == 1 {
+		shapes = map[string][]int{at.model.Network.Inputs[0].Name: dims}
+	}
+	if err != nil || shapes == nil {
+		shapes = cfg.Shapes
+	}
+	batch, _ := at.model.BatchOfShapes(shapes)
+	return batch
 }
 
 // options says what is built and how long it is measured.
@@ -217,7 +238,7 @@ func (o *execRun) options(p *execPlan, at *place, cfg config.Config) {
 		calibration = o.config.quantization.path
 	}
 	o.section(exchange.Section{Heading: "Build Options", Lines: []string{"Precision: " + precision, "LayerPrecisions: " + strings.Join(cfg.LayerPrecisions, ","), "Calibration: " + calibration}})
-	o.section(exchange.Section{Heading: "Inference Options", Lines: []string{fmt.Sprintf("Batch: %d", max(1, cfg.Batch)), fmt.Sprintf("Iterations: %d", p.iterations), fmt.Sprintf("Duration: %gs (+ %gms warm up)", p.duration, p.warmUp)}})
+	o.section(exchange.Section{Heading: "Inference Options", Lines: []string{fmt.Sprintf("Batch: %d", p.batch(at, cfg)), fmt.Sprintf("Iterations: %d", p.iterations), fmt.Sprintf("Duration: %gs (+ %gms warm up)", p.duration, p.warmUp)}})
 	info := at.work.Backend.Info()
 	o.section(exchange.Section{Heading: "Device Information", Lines: []string{"Selected Device: " + info.Device, "Backend: " + info.Name}})
 }

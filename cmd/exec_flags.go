@@ -19,7 +19,8 @@ type execPlan struct {
 	model       string
 	save        string
 	shapes      string   // of inferences
-	ranged      bool     // the engine is one of a range, whose best shapes are others
+	profile     string   // of the engine, that inferences run in
+	ranged      bool     // the engine is built for a range first, and run at other shapes than its best, or in one of its profiles
 	args        []string // of our own flags
 	precisions  []string
 	iterations  int
@@ -133,7 +134,6 @@ const (
 	inFull      = "layers are told in full"
 	noSparsity  = "no kernel here leaves out weights that are zero"
 	toRun       = "--exportOutput writes what a model computes, and trtui run --save-outputs does as .npz"
-	fitting     = "an inference takes the first profile that its shapes are in"
 	toInspect   = "trtui inspect engine shows the profiles of an engine"
 )
 
@@ -153,7 +153,8 @@ func execFlags() map[string]execFlag {
 		"onnx": model, "loadEngine": model, "saveEngine": {do: func(p *execPlan, v string) error { p.save = v; return nil }},
 		"fp16": precision("fp16"), "int8": precision("int8"), "best": precision("int8"),
 		"shapes": {do: func(p *execPlan, v string) error { p.shapes = v; return nil }}, "minShapes": passed("minShapes"), "optShapes": passed("optShapes"), "maxShapes": passed("maxShapes"), "profile": passed("profile"),
-		"batch": passed("batch"), "calib": passed("ranges"), "timingCacheFile": passed("timing-cache"), "layerPrecisions": passed("layer-precisions"),
+		"useProfile": {do: func(p *execPlan, v string) error { p.profile = v; return nil }},
+		"batch":      passed("batch"), "calib": passed("ranges"), "timingCacheFile": passed("timing-cache"), "layerPrecisions": passed("layer-precisions"),
 		"precisionConstraints": passed("precision-constraints"), "seed": passed("seed"),
 		"warmUp": counted(0, func(p *execPlan) *float64 { return &p.warmUp }), "duration": counted(0, func(p *execPlan) *float64 { return &p.duration }),
 		"iterations": whole(func(p *execPlan) *int { return &p.iterations }), "avgRuns": whole(func(p *execPlan) *int { return &p.average }),
@@ -167,7 +168,7 @@ func execFlags() map[string]execFlag {
 	}
 	for why, names := range map[string]string{
 		sweeps: "streams infStreams", cachedTimes: "noBuilderCache errorOnTimingCacheMiss", inFull: "profilingVerbosity", noSparsity: "sparsity",
-		toRun: "dumpRawBindingsToFile", fitting: "useProfile", toInspect: "dumpOptimizationProfile",
+		toRun: "dumpRawBindingsToFile", toInspect: "dumpOptimizationProfile",
 		oneStream: "threads useSpinWait noDataTransfers useCudaGraph useManagedMemory exposeDMA sleepTime idleTime", ownMemory: "workspace memPoolSize allocationStrategy",
 		ownPolicy:   "builderOptimizationLevel tacticSources avgTiming minTiming maxTactics tilingOptimizationLevel l2LimitForTiling maxAuxStreams preview nvtxMode consistency",
 		ownPlatform: "versionCompatible vc hardwareCompatibilityLevel refit stripWeights stripAllWeights excludeLeanRuntime useRuntime leanDLLPath runtimePlatform safe restricted buildDLAStandalone allowGPUFallback useDLACore",
@@ -215,9 +216,12 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 			return nil, fmt.Errorf("--%s: %w", name, err)
 		}
 	}
-	p.ranged = p.shapes != "" && slices.ContainsFunc(p.args, func(a string) bool { return strings.HasPrefix(a, "--optShapes=") })
-	if p.shapes != "" && !p.ranged {
-		p.args = append(p.args, "--shapes="+p.shapes)
+	given := func(flag string) bool {
+		return slices.ContainsFunc(p.args, func(a string) bool { return strings.HasPrefix(a, "--"+flag+"=") })
+	}
+	p.ranged = p.shapes != "" && given("optShapes") || p.profile != "" && (given("optShapes") || given("maxShapes"))
+	if !p.ranged {
+		p.args = append(p.args, p.running()...)
 	}
 	switch {
 	case slices.Contains(p.precisions, "int8"):
@@ -226,6 +230,17 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 		p.args = append(p.args, "--precision=fp16")
 	}
 	return p, nil
+}
+
+// running returns our flags that say at which shapes an engine runs, and in which profile.
+func (p *execPlan) running() (args []string) {
+	if p.shapes != "" {
+		args = append(args, "--shapes="+p.shapes)
+	}
+	if p.profile != "" {
+		args = append(args, "--useProfile="+p.profile)
+	}
+	return args
 }
 
 // spareInputs refuses to write over the model that is read, or what flags of ours name, and what is never written over.

@@ -31,6 +31,7 @@ type configFlags struct {
 	batch        int
 	shapes       string
 	ranges       profileFlags
+	useProfile   int                // of an engine
 	sweep        []report.SweepAxis // that the engine is to serve
 	state        string
 	layers       []string
@@ -59,6 +60,7 @@ func (g *configFlags) define() {
 	f.IntVar(&g.batch, "batch", 1, "batch size of a model whose batch axis is open")
 	f.StringVar(&g.shapes, "shapes", "", "`SHAPES` of inputs whose axes are symbols, as in x:1x3x640x640, and values of inputs on whose elements shapes depend; default: those of the data")
 	g.ranges.define(f)
+	f.IntVar(&g.useProfile, "useProfile", 0, "`NUMBER`, from 0, of the profile of an engine in which it runs, at that one's best shapes where no others are given; default: the first that serves the shapes")
 	f.StringVar(&g.path, "config", "", "configuration `FILE`, as W in the workbench writes it: precisions, calibrator, rules, tactics, shapes; flags override it")
 	f = g.part(takeState)
 	f.StringVar(&g.state, "state", "", "`STATE` of a recurrent model, which goes from item to item: inputs that are outputs of the item before, as INPUT=OUTPUT, comma separated; where the data has no such input it begins with zeros")
@@ -361,7 +363,13 @@ func (g *configFlags) shaped(m *model.Model, cfg config.Config, ofData map[strin
 	case given:
 		cfg.Batch = batch
 	}
-	return sessions.SweepConfig(m, m.Shaped(cfg), g.sweep)
+	cfg = m.Shaped(cfg)
+	if built, err := m.BuiltWith(); err == nil && len(built.MinShapes)+len(built.MaxShapes)+len(built.Profiles) > 0 && !g.ranges.given() {
+		if err := model.Served(m, cfg); err != nil {
+			return cfg, err
+		}
+	}
+	return sessions.SweepConfig(m, cfg, g.sweep)
 }
 
 // builtShapes returns the shapes that an engine was built with, where another batch may stand in them; nil for any other model.

@@ -66,6 +66,9 @@ func (v *profileNumber) Set(s string) error {
 	return nil
 }
 
+// given reports whether there is anything of a profile.
+func (p *profileFlags) given() bool { return len(p.list) > 1 || p.list[0] != profileTexts{} }
+
 // profiles sets the profiles that were asked for.
 func (g *configFlags) profiles(cfg *config.Config) error {
 	for i, texts := range g.ranges.list {

@@ -93,6 +93,11 @@ func (f *modelFlags) equipped(m *model.Model, err error) (*model.Model, error) {
 			return nil, usageError{fmt.Errorf("--requantize: %w", err)}
 		}
 	}
+	if f.config.changed("useProfile") {
+		if err := model.UseProfile(m, f.config.useProfile); err != nil {
+			return nil, usageError{fmt.Errorf("--useProfile: %w", err)}
+		}
+	}
 	if err := f.config.readRules(m); err != nil {
 		return nil, err
 	}
@@ -281,23 +286,6 @@ func (p *place) warn(w io.Writer) {
 	if p.work.CacheError != nil {
 		p.work.Warn(p.work.CacheError.Error())
 	}
-}
-
-// served returns a [*run.OutOfRange] where the model is an engine, none of whose plans serves the shapes of a configuration.
-func (p *place) served(cfg config.Config) error {
-	if p.model.Engine == nil {
-		return nil
-	}
-	env, err := p.model.Symbols(cfg)
-	for _, plan := range p.model.Engine.Plans {
-		if err != nil {
-			return err
-		}
-		if err = plan.Serves(env); err == nil {
-			return nil
-		}
-	}
-	return err
 }
 
 // usualShapes returns the shapes that the model is shown at since nobody gave any.

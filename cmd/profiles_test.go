@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/testdata"
 )
 
 // --minShapes, --optShapes and --maxShapes behind --profile make the profiles of an engine, which then runs at any shapes that
@@ -47,12 +50,52 @@ func TestProfileFlags(t *testing.T) {
 			t.Errorf("bench at batch %s: %v\n%s", c.batch, err, out)
 		}
 	}
-	if _, err := call(t, benchCommand(tables{backends: testTable()}), "--batch", "17", file); err == nil || !strings.Contains(err.Error(), "profile 0: input image: axis 0") || !strings.Contains(err.Error(), "is 17, which is not from 1 to 3") {
+	if _, err := call(t, benchCommand(tables{backends: testTable()}), "--batch", "17", file); err == nil || !strings.Contains(err.Error(), "profile 0: input image: axis 0") || !strings.Contains(err.Error(), "is 17, the engine was built for 1 to 3; profile 1: input image") {
 		t.Errorf("bench at batch 17: %v", err)
 	}
 	_, err = call(t, benchCommand(tables{backends: testTable()}), "--sweep", "batch=17", file)
 	if want := "is 17, the engine was built for 1 to 3; profile 1: input image: axis 0"; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is 17, the engine was built for 5 to 16") {
 		t.Errorf("a sweep to batch 17: %v", err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"", "batch 2, profile default"},
+		{"--batch 11", "batch 11, profile 1"},
+		{"--useProfile 1", "batch 16, profile 1"},
+		{"--useProfile 1 --batch 7", "batch 7, profile 1"},
+		{"--useProfile 0 --batch 3", "batch 3, on"},
+		{"--useProfile 1 --format json", `"profile": "1"`},
+		{"--sweep batch=3..6:3", ""},
+	} {
+		out, err := call(t, benchCommand(tables{backends: testTable()}), append(strings.Fields(c.args), "--duration", "1ms", "--iterations", "1", file)...)
+		if err != nil || !strings.Contains(out, c.want) || strings.Contains(out, "planned again") {
+			t.Errorf("bench %s: %v, want %q\n%s", c.args, err, c.want, out)
+		}
+		if c.args == "--sweep batch=3..6:3" && !regexp.MustCompile(`(?s)batch +profile .*\n +3 +0 .*\n +6 +1 `).MatchString(out) {
+			t.Errorf("a sweep says no profiles:\n%s", out)
+		}
+	}
+	for _, c := range []struct{ args, want string }{
+		{"--useProfile 1 --batch 3", "is 3, the engine was built for 5 to 16"},
+		{"--useProfile 0 --sweep batch=3..6:3", "is 6, the engine was built for 1 to 3"},
+		{"--useProfile 2", "has 2 profiles"},
+		{"--useProfile -1", "has 2 profiles"},
+	} {
+		if _, err := call(t, benchCommand(tables{backends: testTable()}), append(strings.Fields(c.args), file)...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("bench %s: %v, want %q", c.args, err, c.want)
+		}
+	}
+	if _, err := call(t, benchCommand(tables{backends: testTable()}), "--useProfile", "0"); err == nil || !strings.Contains(err.Error(), "is no engine") {
+		t.Errorf("a profile of a model: %v", err)
+	}
+	model := filepath.Join(t.TempDir(), "digits.onnx")
+	if err := os.WriteFile(model, testdata.Model(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	quick := []string{"exec", "--useProfile=1", "--iterations=1", "--duration=0", "--warmUp=0", "--dumpOutput", "--quiet"}
+	for _, args := range [][]string{{"--loadEngine=" + file}, {"--onnx=" + model, "--optShapes=" + shape("2"), "--profile=1", "--minShapes=" + shape("5"), "--maxShapes=" + shape("16")}} {
+		if out, _ := command(t, 0, append(quick, args...)...); !strings.Contains(out, "Batch: 16") || !strings.Contains(out, "(16x10)") {
+			t.Errorf("exec in profile 1:\n%s", out)
+		}
 	}
 	if out, err := call(t, inspectEngine(tables{backends: testTable()}), file); err != nil || !strings.Contains(out, "profile 1: image:16x1x32x32, from 5x1x32x32 to 16x1x32x32; arena") {
 		t.Errorf("inspect engine: %v\n%s", err, out)

@@ -37,7 +37,7 @@ func TestBatchOfRange(t *testing.T) {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}
-	if _, err := call(t, benchCommand(tables{backends: testTable()}), append([]string{"--batch", "5"}, quick...)...); err == nil || !strings.Contains(err.Error(), "is 5, which is not from 1 to 4") {
+	if _, err := call(t, benchCommand(tables{backends: testTable()}), append([]string{"--batch", "5"}, quick...)...); err == nil || !strings.Contains(err.Error(), "is 5, the engine was built for 1 to 4") {
 		t.Errorf("batch 5: %v", err)
 	}
 	saved := filepath.Join(t.TempDir(), "saved.engine")
@@ -50,7 +50,7 @@ func TestBatchOfRange(t *testing.T) {
 	if out, err := call(t, inspectEngine(tables{backends: testTable()}), saved); err != nil || !strings.Contains(out, "x:2x3x8, from 1x3x2 to 4x3x16") {
 		t.Errorf("the engine of exec: %v\n%s", err, out)
 	}
-	if _, errs := command(t, exitFailure, append(exec, "--shapes=x:5x3x5")...); !strings.Contains(errs, "is 5, which is not from 1 to 4") {
+	if _, errs := command(t, exitFailure, append(exec, "--shapes=x:5x3x5")...); !strings.Contains(errs, "is 5, the engine was built for 1 to 4") {
 		t.Errorf("exec out of range: %s", errs)
 	}
 }

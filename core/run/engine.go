@@ -32,11 +32,14 @@ type Profile struct {
 	Max    map[string][]int `json:",omitempty"`
 }
 
+// DefaultProfile is the name of an engine's first profile; others have their numbers.
+const DefaultProfile = "default"
+
 // Add adds a plan with its profile, which is named by its number; the first is the default one. Constants that plans before it
 // have too are theirs.
 func (e *Engine) Add(p *Plan) {
 	e.share(p.Network)
-	name := "default"
+	name := DefaultProfile
 	if p.Profile = len(e.Profiles); p.Profile > 0 {
 		name = strconv.Itoa(p.Profile)
 	}

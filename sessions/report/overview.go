@@ -20,6 +20,7 @@ type Overview struct {
 	Unchanged string          `json:",omitempty"` // why the configuration's precision changes no layer
 	Contents  *File           `json:",omitempty"` // of an engine file
 	Profiles  []Profile       `json:",omitempty"` // of an engine file
+	Profile   string          `json:",omitempty"` // the one of several that it runs in, by its name
 	Origin    *Origin         `json:",omitempty"` // of an engine file
 }
 

@@ -40,6 +40,9 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 	if s.model.Engine != nil {
 		r.Contents, r.Origin = NewFileReport(s.model.Engine.Contents), originOf(s.model)
 		r.Profiles = describe.Profiles(s.model.Engine)
+		if list := s.model.Engine.Profiles; s.serves(cfg) && p.Profile < len(list) && (len(list) > 1 || list[0].Name != run.DefaultProfile) {
+			r.Profile = list[p.Profile].Name
+		}
 	}
 	if t.EndToEnd.Unstable() {
 		r.Badges = append(r.Badges, report.Badge{Text: "unstable", Why: "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
