@@ -19,6 +19,7 @@ type Counting struct {
 	Output int    // that it is read off
 	Axis   int    // of that output
 	Most   symbolic.Dim
+	Least  int // fewer than that have no meaning
 }
 
 // Counted returns the extents of its outputs that the elements of l's inputs decide on.
@@ -59,17 +60,60 @@ func (n *Network) counted() (list []*Layer) {
 
 // CountSymbols returns the symbols of counted extents, in the order of the layers that count.
 func (n *Network) CountSymbols() (list []string) {
-	for _, l := range n.counted() {
+	for _, c := range n.Countings() {
+		list = append(list, c.Symbol)
+	}
+	return list
+}
+
+// Countings returns the counted extents, in the order of the layers that count. One that a Split cuts into parts of given sizes, as an
+// exporter writes what it has seen, is their sum: a layer that counts otherwise fails, but for a loop, which has to go on to its end.
+func (n *Network) Countings() (list []Counting) {
+	counted := n.counted()
+	if len(counted) == 0 {
+		return nil
+	}
+	given := n.givenExtents()
+	for _, l := range counted {
 		for _, c := range l.Counted() {
-			list = append(list, c.Symbol)
+			if sum, ok := given[c.Symbol]; ok && len(l.Bodies()) == 0 {
+				c.Most, c.Least = symbolic.Const(sum), sum
+			}
+			list = append(list, c)
 		}
 	}
 	return list
 }
 
+// givenExtents returns what symbols must be since a Split, here or in the network that n was made from, makes parts of given sizes of
+// such an extent.
+func (n *Network) givenExtents() map[string]int {
+	given := map[string]int{}
+	for ; n != nil; n = n.Source {
+		for _, l := range n.AllLayers() {
+			if l.Op != Split || l.Attrs.(SplitAttrs).Sizes == nil {
+				continue
+			}
+			a, x := l.Attrs.(SplitAttrs), l.Inputs[0]
+			axis, err := axisIn(a.Axis, len(x.Dims))
+			if err != nil {
+				continue
+			}
+			if name, ok := x.Dims[axis].SymbolName(); ok {
+				sum := 0
+				for _, size := range a.Sizes {
+					sum += size
+				}
+				given[name] = sum
+			}
+		}
+	}
+	return given
+}
+
 // Counts returns env with the symbols of counted extents that it has no value for, each as large as it can be.
 func (n *Network) Counts(env map[string]int) map[string]int {
-	list := n.counted()
+	list := n.Countings()
 	if len(list) == 0 {
 		return env
 	}
@@ -77,11 +121,9 @@ func (n *Network) Counts(env map[string]int) map[string]int {
 	if env == nil {
 		env = map[string]int{}
 	}
-	for _, l := range list {
-		for _, c := range l.Counted() {
-			if _, ok := env[c.Symbol]; !ok {
-				env[c.Symbol] = max(0, c.Most.Eval(env))
-			}
+	for _, c := range list {
+		if _, ok := env[c.Symbol]; !ok {
+			env[c.Symbol] = max(0, c.Most.Eval(env))
 		}
 	}
 	return env

@@ -40,6 +40,9 @@ func (c *ExecutionContext) recount(step int) error {
 	}
 	f, err := c.frameOf(env)
 	if err != nil {
+		if unfit := c.loaded.Plan.Network.CheckShapes(env); unfit != nil { // which names the layer that takes other counts
+			return unfit
+		}
 		return err
 	}
 	if f.counted = true; c.apart() || f.apart() {

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
@@ -100,6 +101,67 @@ func TestCountsOfNothing(t *testing.T) {
 	for name, want := range map[string][]float32{"most": {2}, "some": {}} {
 		if got, err := c.Output(name); err != nil || !slices.Equal(got.F32(), want) {
 			t.Errorf("%s is %v, want %v; %v", name, got.F32(), want, err)
+		}
+	}
+}
+
+// TestCountsOfParts: a count that is cut into parts of given sizes is their sum, whatever there could be, and another is an error.
+func TestCountsOfParts(t *testing.T) {
+	d := graph.Define("parts")
+	x := d.Input("x", numeric.F32, symbolic.Symbol("rows"), symbolic.Const(2))
+	places := d.Named("places").NonZero(d.Reduce(graph.ReduceMax, x, false, 1)) // as a mixture of experts finds those that are chosen
+	for i, part := range d.Named("parts").Split(places, 1, 2, 1) {
+		d.Output([]string{"y", "z"}[i], d.Gather(x, d.Squeeze(part, 0), 0))
+	}
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	p, err := run.NewPlanOf(t.Context(), n, run.Extents{Opt: map[string]int{"rows": 4}, Min: map[string]int{"rows": 3}, Max: map[string]int{"rows": 6}}, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := contextOf(t, b, reread(t, p))
+	for _, m := range []struct {
+		x, y, z []float32
+		fail    string
+	}{
+		{x: []float32{1, 2, 0, 0, 3, 4, 5, 6}, y: []float32{1, 2, 3, 4}, z: []float32{5, 6}},
+		{x: []float32{1, 2, 3, 4, 5, 6}, y: []float32{1, 2, 3, 4}, z: []float32{5, 6}},
+		{x: []float32{0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 5, 6}, y: []float32{1, 2, 3, 4}, z: []float32{5, 6}},
+		{x: []float32{1, 2, 3, 4, 5, 6, 7, 8}, fail: "layer places (NonZero): 4 elements are found, the shape of the result is [1 3]"},
+		{x: []float32{1, 2, 3, 4, 0, 0, 0, 0}, fail: "layer parts (Split): sizes [2 1] do not sum to the extent 2 of axis 1"},
+	} {
+		in := numeric.Values(numeric.F32, m.x, len(m.x)/2, 2)
+		want, err := n.Eval(t.Context(), map[string]numeric.Value{"x": in}, nil)
+		if m.fail != "" {
+			if err == nil || !strings.Contains(err.Error(), m.fail) {
+				t.Errorf("%v: %v, want %q", m.x, err, m.fail)
+			}
+		} else if err != nil || !slices.Equal(want["y"].F32(), m.y) || !slices.Equal(want["z"].F32(), m.z) {
+			t.Errorf("%v: %v, %v", m.x, want, err)
+		}
+		if err := c.SetShapes(map[string][]int{"x": in.Dims}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SetInput("x", in); err != nil {
+			t.Fatal(err)
+		}
+		err = c.Execute()
+		if m.fail != "" {
+			if err == nil || !strings.Contains(err.Error(), m.fail) {
+				t.Errorf("%v: %v, want %q", m.x, err, m.fail)
+			}
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range want {
+			if got, err := c.Output(name); err != nil || !slices.Equal(got.F32(), want.F32()) {
+				t.Errorf("%v: %s is %v, want %v; %v", m.x, name, got.F32(), want.F32(), err)
+			}
 		}
 	}
 }

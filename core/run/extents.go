@@ -62,10 +62,11 @@ func Others(list []Extents) (others []map[string]int) {
 // counted returns x with the symbols that stand for counted extents: at best, as a plan is timed, each is as large as it can
 // be, and it may be less, down to nothing where the network has a meaning then.
 func (x Extents) counted(n *graph.Network) Extents {
-	symbols := n.CountSymbols()
-	if len(symbols) == 0 {
+	counts := n.Countings()
+	if len(counts) == 0 {
 		return x
 	}
+	symbols := n.CountSymbols()
 	without := func(env map[string]int) map[string]int {
 		env = maps.Clone(env)
 		maps.DeleteFunc(env, func(name string, _ int) bool { return slices.Contains(symbols, name) })
@@ -79,19 +80,19 @@ func (x Extents) counted(n *graph.Network) Extents {
 	low := map[string]int{}
 	maps.Copy(low, x.Min)
 	x.Opt, x.Max, x.Min = n.Counts(without(x.Opt)), n.Counts(without(high)), low
-	for _, name := range symbols {
-		low[name] = 0
+	for _, c := range counts {
+		low[c.Symbol] = c.Least
 	}
 	x.countMost(n)
 	if least, _ := x.ends(); n.CheckShapes(least) != nil { // such as the largest of no elements
 		for _, name := range symbols {
-			low[name] = min(1, x.Opt[name])
+			low[name] = max(low[name], min(1, x.Opt[name]))
 		}
-		for _, name := range symbols {
-			one := low[name]
-			low[name] = 0
+		for _, c := range counts {
+			one := low[c.Symbol]
+			low[c.Symbol] = c.Least
 			if least, _ := x.ends(); n.CheckShapes(least) != nil {
-				low[name] = one
+				low[c.Symbol] = one
 			}
 		}
 	}
@@ -102,15 +103,13 @@ func (x Extents) counted(n *graph.Network) Extents {
 // that scales an image to what it likes has most boxes somewhere in between.
 func (x Extents) countMost(n *graph.Network) {
 	low, high := x.ends()
-	for _, l := range n.Layers {
-		for _, c := range l.Counted() {
-			if _, most := c.Most.Bounds(low, high); most < maxCounted {
-				high[c.Symbol] = max(x.Max[c.Symbol], most)
-			} else { // what it is at most is no more than a guess
-				high[c.Symbol] = max(x.Max[c.Symbol], x.Opt[c.Symbol])
-			}
-			x.Max[c.Symbol] = high[c.Symbol]
+	for _, c := range n.Countings() {
+		if _, most := c.Most.Bounds(low, high); most < maxCounted {
+			high[c.Symbol] = max(x.Max[c.Symbol], most)
+		} else { // what it is at most is no more than a guess
+			high[c.Symbol] = max(x.Max[c.Symbol], x.Opt[c.Symbol])
 		}
+		x.Max[c.Symbol] = high[c.Symbol]
 	}
 }
 
