@@ -185,6 +185,9 @@ func (l *Layer) inferKnown(p elementwise.Program) {
 			vals[a] = l.Inputs[a].Value[at]
 		}
 		d, yes := p.EvalDims(vals)
+		if !yes {
+			d, yes = l.ofExtents(p, vals)
+		}
 		if v, isConst := d.IsConst(); isConst && out.Type == numeric.I32 && (v < math.MinInt32 || v > math.MaxInt32) {
 			yes = false
 		}
@@ -194,4 +197,38 @@ func (l *Layer) inferKnown(p elementwise.Program) {
 	if err == nil && ok {
 		out.Value = known
 	}
+}
+
+// ofExtents computes p where extents of tensors among vals, which a Shape before l reads, need not be known for it but that they are not
+// negative: exporters ask of each extent of a shape whether it is -1, and div(n,20)-1 is not where a tensor has it.
+func (l *Layer) ofExtents(p elementwise.Program, vals []symbolic.Dim) (symbolic.Dim, bool) {
+	vals = slices.Clone(vals)
+	left := followed
+	extents := l.shapesBefore(&left, nil)
+	for i, d := range vals {
+		if slices.ContainsFunc(extents, d.Equal) {
+			vals[i] = symbolic.Symbol(fmt.Sprintf("extent%d", slices.IndexFunc(extents, d.Equal)))
+		} else if _, fixed := d.IsConst(); !fixed {
+			return symbolic.Dim{}, false
+		}
+	}
+	d, ok := p.EvalDims(vals)
+	_, fixed := d.IsConst()
+	return d, ok && fixed
+}
+
+// shapesBefore adds the extents to list that are read by those of the layers before l, as many as are left, from which its known inputs
+// follow.
+func (l *Layer) shapesBefore(left *int, list []symbolic.Dim) []symbolic.Dim {
+	for _, t := range l.Inputs {
+		if t == nil || t.Value == nil || t.Producer == nil || *left <= 0 {
+			continue
+		}
+		if *left--; t.Producer.Op == ShapeOf {
+			list = append(list, t.Producer.Inputs[0].Dims...)
+		} else {
+			list = t.Producer.shapesBefore(left, list)
+		}
+	}
+	return list
 }

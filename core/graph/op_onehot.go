@@ -16,7 +16,7 @@ type OneHotAttrs struct {
 
 // OneHot returns its input 0, indices, with a new axis of extent Depth on which values[1] is at the index and values[0]
 // elsewhere; input 1 is the pair of values. Negative indices count from the end; those out of range give no values[1].
-// ONNX's depth input must be constant.
+// ONNX's depth input must be constant: one that follows from open extents is imported as a comparison with the places.
 var OneHot = &Op{
 	Name:  "OneHot",
 	Attrs: OneHotAttrs{},

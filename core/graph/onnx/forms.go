@@ -16,12 +16,22 @@ func (im *importer) form(n *node) *graph.Composite {
 	if n.domain != "" {
 		return nil
 	}
-	if n.opType == "Split" && len(n.inputs) > 1 {
-		if t, _ := im.value(n.inputs[1]); t != nil && t.Value != nil {
-			if _, fixed := t.Ints(); !fixed {
-				return openSplit
-			}
+	open := func(i int) bool { // whether input i is integers that follow from extents which are open
+		if i >= len(n.inputs) {
+			return false
 		}
+		t, _ := im.value(n.inputs[i])
+		if t == nil || t.Value == nil {
+			return false
+		}
+		_, fixed := t.Ints()
+		return !fixed
+	}
+	switch {
+	case n.opType == "Split" && open(1):
+		return openSplit
+	case n.opType == "OneHot" && open(1):
+		return openOneHot
 	}
 	if n.opType == "NonZero" && len(n.inputs) == 1 {
 		if t, _ := im.value(n.inputs[0]); isFilled(t) {
@@ -137,6 +147,34 @@ var openSplit = &graph.Composite{Onnx: "Split", Import: func(d *graph.Definition
 		begin = end
 	}
 	return parts, nil
+}}
+
+// openOneHot is the OneHot whose depth is computed of open extents, such as of how many blocks a sequence has: one value where the index,
+// which may count from the end, is the place along the new axis, and the other elsewhere.
+var openOneHot = &graph.Composite{Onnx: "OneHot", Import: func(d *graph.Definition, n *graph.Node) ([]*graph.Tensor, error) {
+	x, depth, values, axis := n.Input(0), n.Input(1), n.Input(2), n.Int("axis", -1)
+	if x == nil || values == nil {
+		return nil, fmt.Errorf("%d inputs, want 3", len(n.Inputs))
+	}
+	rank := len(x.Dims)
+	if axis < 0 {
+		axis += rank + 1
+	}
+	if axis < 0 || axis > rank {
+		return nil, fmt.Errorf("axis %d is not one of %d", n.Int("axis", -1), rank+1)
+	}
+	number := func(name string, v int64) *graph.Tensor {
+		return d.Constant(n.Name+"/"+name, numeric.Values(numeric.I64, []int64{v}))
+	}
+	zero, one := number("zero", 0), number("one", 1)
+	depth = d.Reshape(d.Cast(depth, numeric.I64))
+	places := d.Sequence(zero, depth, one)
+	if behind := rank - axis; behind > 0 {
+		places = d.Reshape(places, append([]int{-1}, slices.Repeat([]int{1}, behind)...)...)
+	}
+	at := d.Unsqueeze(d.Cast(x, numeric.I64), axis)
+	at = d.Where(d.Less(at, zero), d.Add(at, depth), at)
+	return []*graph.Tensor{d.Where(d.Equal(at, places), d.Gather(values, one, 0), d.Gather(values, zero, 0))}, nil
 }}
 
 // isFilled reports whether t is a list of open length that is filled with one value, which is not 0.

@@ -128,4 +128,15 @@ case("an unbind of PyTorch", [
     node("SplitToSequence", ["x", "one"], ["batches"], axis=1, keepdims=0), node("SequenceAt", ["batches", "at"], ["plain"]), node("Unsqueeze", ["plain", "one"], ["back"]),
     node("Transpose", ["all"], ["turned"], perm=[0, 1, 3, 2]), node("Add", ["turned", "back"], ["y"])], {"one": np.array(1, np.int64), "at": np.array(0, np.int64)}, some)
 
+for axis in -1, 0, 2:
+    case(f"one of as many as there are columns, along axis {axis}", image + [
+        node("Gather", ["image", "last"], ["columns"]), node("Add", ["columns", "last"], ["depth"]), node("Sub", ["x", "c"], ["less"]),
+        node("Cast", ["less"], ["index"], to=TensorProto.INT64), node("OneHot", ["index", "depth", "values"], ["y"], axis=axis)],
+        {"last": np.array(1, np.int64), "c": floats(9), "values": floats(-1, 2)}, some)
+case("expanded to what a pooling leaves, of which none is -1", image + [
+    node("AveragePool", ["x"], ["less"], kernel_shape=[2, 3], strides=[2, 3]), node("Shape", ["less"], ["shape"]), node("Gather", ["shape", "places"], ["extents"]),
+    node("Shape", ["extents"], ["rank"]), node("ConstantOfShape", ["rank"], ["ones"], value=numpy_helper.from_array(ints(1))), node("Mul", ["ones", "minus"], ["other"]),
+    node("Equal", ["extents", "other"], ["same"]), node("Where", ["same", "ones", "extents"], ["to"]), node("Expand", ["row", "to"], ["rows"]), node("Add", ["less", "rows"], ["y"])],
+    {"places": ints(2, 3), "minus": np.array(-1, np.int64), "row": floats(0.25)}, [[1, 1, 5, 7], [2, 1, 8, 3]])
+
 print("[" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "]")
