@@ -246,7 +246,22 @@ func TestWeightRanges(t *testing.T) {
 	if _, s := error2("percentile:99"); float64(s)*127 > 0.06 || float64(s)*127 < 0.02 {
 		t.Errorf("percentile:99 reaches to %g", s*127)
 	}
-	for _, bad := range []string{"", "mse:3", "percentile:x", "percentile:20", "entropy"} {
+	for _, by := range []string{"minmax/7bit", "mse/7bit", "percentile:99/7bit"} {
+		r, err := ParseWeightRange(by)
+		if err != nil || r.String() != by || !r.Reduced() {
+			t.Fatal(r, err)
+		}
+		q, rng := QuantizeWeights(w, 0, r)
+		end := 0.0
+		for _, v := range numeric.View[int8](q.Data) {
+			end = max(end, math.Abs(float64(v)))
+		}
+		_, of8 := error2(r.Reduce(false).String())
+		if end != 64 || by != "mse/7bit" && math.Abs(float64(rng.Scale[0]*64/of8)-127) > 1e-4 {
+			t.Errorf("%s: integers up to %g, scale %g, that of 8 bits %g", by, end, rng.Scale[0], of8)
+		}
+	}
+	for _, bad := range []string{"", "mse:3", "percentile:x", "percentile:20", "entropy", "/7bit", "minmax/8bit", "minmax/7bit/7bit"} {
 		if _, err := ParseWeightRange(bad); err == nil {
 			t.Errorf("%q is a range", bad)
 		}

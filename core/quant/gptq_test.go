@@ -333,3 +333,49 @@ func TestFewRows(t *testing.T) {
 		}
 	}
 }
+
+// Weights of 7 bits stay so when they are rounded anew: GPTQ moves none beyond 64.
+func TestReducedStayReduced(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	c := gptqCase{WDims: []int{8, 16}, XDims: []int{64, 16}, W: make([]float32, 8*16), X: make([]float32, 64*16)}
+	for i := range c.W {
+		c.W[i] = float32(rnd.NormFloat64())
+	}
+	for i := range c.X {
+		c.X[i] = float32(rnd.NormFloat64())
+		if i%16 > 0 {
+			c.X[i] += 3 * c.X[i-1] // so that GPTQ has much to gain
+		}
+	}
+	l := c.layer()
+	m, err := NewMoments(l, c.WDims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Add(l, c.WDims, numeric.Values(numeric.F32, c.X, c.XDims...), 1); err != nil {
+		t.Fatal(err)
+	}
+	gptq, err := ParseRounding("gptq")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := numeric.Values(numeric.F32, c.W, c.WDims...)
+	for by, want := range map[string]int8{"percentile:60": 127, "percentile:60/7bit": 64} {
+		r, err := ParseWeightRange(by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, scales := QuantizeWeights(w, 0, r)
+		q, gain, err := gptq.RoundStored(l, w, stored, scales, m)
+		if err != nil || gain <= 0 {
+			t.Fatalf("%s: a gain of %g dB, %v", by, gain, err)
+		}
+		var end int8
+		for _, v := range numeric.View[int8](q.Data) {
+			end = max(end, v, -v)
+		}
+		if end != want {
+			t.Errorf("%s: integers reach to %d, want %d", by, end, want)
+		}
+	}
+}

@@ -96,7 +96,7 @@ func weightRows(l *graph.Layer, dims []int) rowsOf {
 }
 
 // RoundStored returns the integers of weights that [Place] has quantised, with scales r, rounded anew by what they are multiplied
-// by; see [Rounding.Improve].
+// by, of 7 bits where those are; see [Rounding.Improve].
 func (r Rounding) RoundStored(l *graph.Layer, w, stored numeric.Value, by numeric.Range, m *Moments) (numeric.Value, float64, error) {
 	if stored.Type != numeric.I8 || stored.Len() != w.Len() || slices.ContainsFunc(by.Zero, func(z int32) bool { return z != 0 }) {
 		return stored, 0, errors.New("its weights are no symmetric integers of 8 bits")
@@ -107,6 +107,8 @@ func (r Rounding) RoundStored(l *graph.Layer, w, stored numeric.Value, by numeri
 		return stored, 0, errors.New("the scales of its weights are not of outputs")
 	}
 	q := numeric.Value{Type: stored.Type, Dims: stored.Dims, Data: slices.Clone(stored.Data)}
-	gain, err := r.Improve(l, w, numeric.View[int8](q.Data), grid{-127, 127, func(o, _ int) float32 { return by.ScaleAt(o) }}, m)
+	ends := WeightRange{reduced: !slices.ContainsFunc(numeric.View[int8](stored.Data), func(v int8) bool { return v < -64 || v > 64 })}
+	end := float64(ends.largest())
+	gain, err := r.Improve(l, w, numeric.View[int8](q.Data), grid{-end, end, func(o, _ int) float32 { return by.ScaleAt(o) }}, m)
 	return q, gain, err
 }

@@ -27,12 +27,17 @@ func QuantizeWeights(v numeric.Value, axis int, by WeightRange) (numeric.Value, 
 				}
 			}
 		}
-		amax := by.of(magnitudes)
-		r.Scale[c] = Scheme{}.Range(-amax, amax).Scale[0]
+		r.Scale[c] = by.scale(by.of(magnitudes))
 	}
 	q := numeric.NewValue(numeric.I8, v.Dims...)
 	if len(x) > 0 {
 		r.Quantize(q, x)
+	}
+	if by.reduced {
+		ints := numeric.View[int8](q.Data)
+		for i, v := range ints {
+			ints[i] = min(max(v, -by.largest()), by.largest())
+		}
 	}
 	return q, r
 }

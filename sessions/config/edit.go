@@ -80,6 +80,25 @@ func flip(list []string, s string) []string {
 // FlipKeep keeps layers in floating point, by a word of Keep, or quantises them again.
 func (q *Quantization) FlipKeep(word string) { q.Keep = flip(q.Keep, word) }
 
+// ChooseWeightRange sets the kind of the ranges of weights, one of WeightRanges, and keeps how many bits their integers have.
+func (q *Quantization) ChooseWeightRange(kind string) {
+	if r, err := quant.ParseWeightRange(kind); err == nil {
+		q.WeightRanges = r.Reduce(q.ReducedWeights()).String()
+	}
+}
+
+// ReducedWeights reports whether weights have integers of 7 bits alone.
+func (q Quantization) ReducedWeights() bool {
+	r, _ := quant.ParseWeightRange(q.Full().WeightRanges)
+	return r.Reduced()
+}
+
+// FlipReducedWeights gives weights integers of 7 bits alone, or of 8 again.
+func (q *Quantization) FlipReducedWeights() {
+	r, _ := quant.ParseWeightRange(q.Full().WeightRanges)
+	q.WeightRanges = r.Reduce(!r.Reduced()).String()
+}
+
 // SetRange gives a tensor the range of a scale and zero point, times a factor, to four digits.
 func (q *Quantization) SetRange(tensor string, scale float32, zero int32, by float64) {
 	s := q.Scheme()

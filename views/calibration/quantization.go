@@ -96,8 +96,9 @@ func chooseQuantization(now config.Quantization, edit func(func(*config.Quantiza
 		add(now.WeightScales == s, "weights with a scale for each "+s, func(q *config.Quantization) { q.WeightScales = s })
 	}
 	for _, r := range config.WeightRanges() {
-		add(strings.HasPrefix(now.WeightRanges, r), "ranges of weights by "+r, func(q *config.Quantization) { q.WeightRanges = r })
+		add(strings.HasPrefix(now.WeightRanges, r), "ranges of weights by "+r, func(q *config.Quantization) { q.ChooseWeightRange(r) })
 	}
+	add(now.ReducedWeights(), "weights in 7 bits, for programs whose sums saturate without VNNI", (*config.Quantization).FlipReducedWeights)
 	for _, b := range config.BiasCorrections() {
 		add(now.BiasCorrection == b, "bias correction "+string(b), func(q *config.Quantization) { q.BiasCorrection = b })
 	}
