@@ -8,8 +8,10 @@ import onnxruntime as rt
 rt.set_default_logger_severity(4)
 
 
-def session(path):
+def session(path, optimised=True):
     o = rt.SessionOptions()
+    if not optimised:
+        o.graph_optimization_level = rt.GraphOptimizationLevel.ORT_DISABLE_ALL
     o.intra_op_num_threads = 1
     o.add_session_config_entry("session.x64quantprecision", "1")  # or sums of bytes saturate on processors with AVX2 and no VNNI
     return rt.InferenceSession(path, o, providers=["CPUExecutionProvider"])

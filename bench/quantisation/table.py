@@ -90,8 +90,8 @@ class Judge:
         self.want = self.onnxruntime(p.model)
         self.fp32 = self.verdict(self.want)
 
-    def onnxruntime(self, path):
-        s = self.peers.session(path)
+    def onnxruntime(self, path, optimised=True):
+        s = self.peers.session(path, optimised)
         return np.concatenate([s.run(None, {self.p.input: x[None]})[0] for x in self.p.items])
 
     def openvino(self, path):
@@ -114,7 +114,7 @@ def beside(args, prepared):
 
     tools = {"onnxruntime": peers.onnxruntime_ways, "nncf": peers.nncf_ways}
     versions = {t: importlib.metadata.version(t) for t in ("onnxruntime", "nncf", "openvino")}
-    rows, columns = kept(args.out, versions), ["trtui", "in onnxruntime", "in openvino", *(f"{t} {w}" for t in tools for w in ("default", "best"))]
+    rows, columns = kept(args.out, versions), ["trtui", "in onnxruntime", "in openvino", "in onnxruntime without optimisers", *(f"{t} {w}" for t in tools for w in ("default", "best"))]
     print("| dB |", " | ".join(columns), "|")
     print("|---" * (len(columns) + 1) + "|")
     for p in prepared:
@@ -122,7 +122,8 @@ def beside(args, prepared):
         row = {"items": len(p.items), "calibration_items": len(p.calibration), "fp32": j.fp32, "trtui": ours(args.trtui, p, ["--calibrator", "mse"])}
         qdq = p.file("trtui_qdq.onnx")
         call(args.trtui, "export", p.model, "--qdq", "--calib-data", p.file("calibration.npy"), "-o", qdq)
-        row["exported"] = {"onnxruntime": j.verdict(j.onnxruntime(qdq)), "openvino": j.verdict(j.openvino(qdq))}
+        row["exported"] = {"onnxruntime": j.verdict(j.onnxruntime(qdq)), "openvino": j.verdict(j.openvino(qdq)),
+                           "onnxruntime without optimisers": j.verdict(j.onnxruntime(qdq, optimised=False))}
         known = rows.get(p.name) if args.ours else None
         for tool, ways in tools.items():
             row[tool] = known[tool] if known else []
