@@ -309,7 +309,7 @@ func (t *Tensor) reals(left *int) (list []symbolic.Real, ok bool) {
 		}
 		return []symbolic.Real{r}, true
 	case l.Movement() >= Moved:
-		return l.movedReals(left)
+		return ofMoved(l, (*Tensor).reals, left)
 	}
 	return nil, false
 }
@@ -336,34 +336,6 @@ func (l *Layer) realProgram(p elementwise.Program, left *int) ([]symbolic.Real, 
 		known = known && ok
 	})
 	return list, known && err == nil
-}
-
-// movedReals is reals of a layer that moves elements.
-func (l *Layer) movedReals(left *int) ([]symbolic.Real, bool) {
-	var from, list []symbolic.Real
-	var data []int
-	for i, t := range l.OpInputs() {
-		if t == nil || l.Role(i) != Data {
-			continue
-		}
-		part, ok := t.reals(left)
-		if !ok {
-			return nil, false
-		}
-		from, data = append(from, part...), append(data, i)
-	}
-	places, ok := l.moveNumbers(data...)
-	if !ok {
-		return nil, false
-	}
-	for _, v := range places[0] {
-		k := v - knownBase
-		if k < 0 || k >= int64(len(from)) { // a 0 that it adds
-			return nil, false
-		}
-		list = append(list, from[k])
-	}
-	return list, true
 }
 
 // maxDetermined bounds the elements that shapes follow from where they are computed from constants.

@@ -88,7 +88,7 @@ func (t *Tensor) elements(left *int) (list []Element, ok bool) {
 				return list, true
 			}
 		} else if l.Movement() >= Moved && len(l.Outputs) == 1 {
-			if list, ok = l.movedElements(left); ok {
+			if list, ok = ofMoved(l, (*Tensor).elements, left); ok {
 				return list, true
 			}
 		}
@@ -99,15 +99,15 @@ func (t *Tensor) elements(left *int) (list []Element, ok bool) {
 	return list, true
 }
 
-// movedElements is elements of a layer that moves them.
-func (l *Layer) movedElements(left *int) (list []Element, ok bool) {
-	var from []Element
+// ofMoved returns what of gives for the elements of the result of a layer that moves elements.
+func ofMoved[E any](l *Layer, of func(t *Tensor, left *int) ([]E, bool), left *int) (list []E, ok bool) {
+	var from []E
 	var data []int
 	for i, t := range l.OpInputs() {
 		if t == nil || l.Role(i) != Data {
 			continue
 		}
-		part, ok := t.elements(left)
+		part, ok := of(t, left)
 		if !ok {
 			return nil, false
 		}
