@@ -3,6 +3,7 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
@@ -256,5 +262,57 @@ func TestSplit(t *testing.T) {
 	}
 	if err != nil || json.Unmarshal([]byte(out), &got) != nil || got.Axis != "batch" || got.Max != 4 || fmt.Sprint(got.Values) != "[1 2 4]" || len(got.Elsewhere) == 0 {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestSweepOfTies: an axis that is a sum of others follows them in a sweep, of a model and of an engine of a range, and is not swept by
+// itself.
+func TestSweepOfTies(t *testing.T) {
+	d := graph.Define("cached")
+	axis := symbolic.Symbol
+	present := d.Concat(1, d.Input("past", numeric.F32, axis("batch"), axis("old")), d.Input("x", numeric.F32, axis("batch"), axis("new")))
+	d.Output("y", d.Relu(d.Add(present, d.Input("mask", numeric.F32, axis("batch"), axis("total")))))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, engine := filepath.Join(t.TempDir(), "cached.onnx"), filepath.Join(t.TempDir(), "cached.engine")
+	if _, err := host.WriteFile(file, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
+		t.Fatal(err)
+	}
+	command(t, 0, "build", file, "-q", "-o", engine, "--minShapes", "past:1x1,x:1x1,mask:1x2", "--optShapes", "past:1x8,x:1x2,mask:1x10", "--maxShapes", "past:2x16,x:2x4,mask:2x20")
+	quick := []string{"--duration", "1ms", "--iterations", "1", "--warm-up", "0", "--format", "json"}
+	for _, args := range [][]string{{"bench", engine}, {"bench", file, "--shapes", "past:1x8,x:1x2,mask:1x10"}} {
+		for _, c := range []struct {
+			axes string
+			want []int // of mask
+		}{{"old=1..16", []int{3, 4, 6, 10, 18}}, {"old=4..8,new=1..2", []int{5, 6, 9, 10}}, {"batch=1..2", []int{10, 10}}} {
+			out, _ := command(t, 0, append(append(slices.Clone(args), quick...), "--sweep", c.axes)...)
+			var got struct {
+				Points []struct {
+					Shapes []struct {
+						Input string
+						Shape []int
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(out), &got); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			var masks []int
+			for _, p := range got.Points {
+				for _, s := range p.Shapes {
+					if s.Input == "mask" {
+						masks = append(masks, s.Shape[1])
+					}
+				}
+			}
+			if !slices.Equal(masks, c.want) {
+				t.Errorf("%v --sweep %s: masks of %v, want %v", args, c.axes, masks, c.want)
+			}
+		}
+		if _, errs := command(t, exitFailure, append(args, "--sweep", "total=3..9")...); !strings.Contains(errs, "axis total follows others, as new + old") {
+			t.Errorf("%v: %s", args, errs)
+		}
 	}
 }

@@ -27,6 +27,11 @@ func SweepConfig(m *model.Model, cfg config.Config, sweep []report.SweepAxis) (c
 	opt := model.KnownSymbols(m.Network, cfg)
 	given := model.AxisSymbols(m.Network, cfg.Shapes)
 	low, high := maps.Clone(opt), maps.Clone(opt)
+	ties := &model.Ties{}
+	if env, err := m.Symbols(cfg); err == nil {
+		ties = model.FindTies(m, env)
+	}
+	swept := map[string]int{}
 	for i, a := range sweep {
 		if stages.IsContexts(m.Network, a.Name) {
 			continue
@@ -42,6 +47,17 @@ func SweepConfig(m *model.Model, cfg config.Config, sweep []report.SweepAxis) (c
 			v = a.Values[len(a.Values)/2]
 		}
 		opt[name] = min(max(v, low[name]), high[name])
+		swept[name] = opt[name]
+	}
+	if err := ties.Check(slices.Sorted(maps.Keys(swept))); err != nil {
+		return cfg, err
+	}
+	for _, env := range []*map[string]int{&opt, &low, &high} {
+		at := map[string]int{}
+		for name := range swept {
+			at[name] = (*env)[name]
+		}
+		*env = ties.Move(*env, at)
 	}
 	if m.Engine != nil || len(cfg.MinShapes) > 0 || len(cfg.MaxShapes) > 0 || maps.Equal(low, high) {
 		return cfg, nil

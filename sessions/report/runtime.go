@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // Runtime is what an engine does over the shapes that its first profile serves.
@@ -47,8 +49,61 @@ type RuntimeAxis struct {
 	Places        []RuntimePlace // where it is an extent
 	Min, Opt, Max int
 	Batch         bool         `json:",omitempty"` // it is the batch, which a configuration has by itself
+	Follows       *Following   `json:",omitempty"` // it is a sum of others; nil: it can be varied by itself
 	Limit         *ExtentLimit `json:",omitempty"` // what the model itself allows; nil: nothing was found that it does not
 	Curve         []SweepPoint `json:",omitempty"` // over it and as far as other profiles go on, the other axes at their best; none until it is measured, and where nothing is
+}
+
+// Following is what an extent is that follows others, as that of a mask over past and new tokens.
+type Following struct {
+	Terms map[string]int `entry:"axis,factor"` // 1 or -1, by the symbol of another axis
+	Plus  int
+}
+
+// String is the sum, as in "past + seq + 1".
+func (f *Following) String() string {
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(f.Terms)) {
+		switch {
+		case f.Terms[name] < 0:
+			text += " - " + name
+		case text != "":
+			text += " + " + name
+		default:
+			text = name
+		}
+	}
+	switch {
+	case f.Plus > 0:
+		text += fmt.Sprintf(" + %d", f.Plus)
+	case f.Plus < 0:
+		text += fmt.Sprintf(" - %d", -f.Plus)
+	}
+	return strings.TrimSpace(text)
+}
+
+// Ends returns the least, the best and the largest of the sum, where extents are of the axes.
+func (f *Following) Ends(axes []RuntimeAxis) (low, opt, high int) {
+	low, opt, high = f.Plus, f.Plus, f.Plus
+	for i := range axes {
+		a := &axes[i]
+		switch f.Terms[a.Symbol] {
+		case 1:
+			low, opt, high = low+a.Min, opt+a.Opt, high+a.Max
+		case -1:
+			low, opt, high = low-a.Max, opt-a.Opt, high-a.Min
+		}
+	}
+	return low, opt, high
+}
+
+// Follow gives axes that follow others the ends that these say.
+func Follow(axes []RuntimeAxis) {
+	for i := range axes {
+		if f := axes[i].Follows; f != nil {
+			axes[i].Min, axes[i].Opt, axes[i].Max = f.Ends(axes)
+		}
+	}
 }
 
 // ExtentLimit is how far an extent can go in a model, the others at their best.
@@ -102,10 +157,10 @@ func (r *Runtime) Serves(axes []RuntimeAxis) bool {
 	})
 }
 
-// Ranged returns the axes with a range, those first whose ends are furthest apart.
+// Ranged returns the axes with a range that follow no others, those first whose ends are furthest apart.
 func (r *Runtime) Ranged() (list []int) {
 	for i := range r.Axes {
-		if r.Axes[i].Min < r.Axes[i].Max {
+		if a := &r.Axes[i]; a.Min < a.Max && a.Follows == nil {
 			list = append(list, i)
 		}
 	}

@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -12,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -27,9 +27,14 @@ const (
 func (s *sweeps) Served(p *run.Plan, best report.Latency) *report.Runtime {
 	at := summed(p, best)
 	at.Shapes, at.HeldBytes = p.Network.ShapesAt(p.Env()), p.Memory.Peak+p.Memory.IO
-	axes := runtimeAxes(p)
+	axes, ties := runtimeAxes(p), model.FindTies(s.model, p.Env())
 	for i := range axes {
-		axes[i].Limit = s.limit(p, &axes[i])
+		a := &axes[i]
+		if tie := ties.Of(a.Symbol); tie != nil {
+			a.Follows = &tie.Following
+		} else {
+			a.Limit = s.limit(p, a, ties)
+		}
 	}
 	return &report.Runtime{Axes: axes, Points: []report.SweepPoint{at}, MadeUp: s.madeUp(), ArenaBytes: p.Memory.Peak, IOBytes: p.Memory.IO}
 }
@@ -144,11 +149,13 @@ func (s *sweeps) Grid(ctx context.Context, cfg config.Config, l *run.Loaded, kno
 // around is the profiles of a configuration around the best extents of the first.
 type around struct {
 	opt   map[string]int
+	ties  *model.Ties
 	plans []*run.Plan
 }
 
 func (s *sweeps) around(ctx context.Context, cfg config.Config, l *run.Loaded) (a around, err error) {
-	a = around{opt: l.Plan.Extents().Opt, plans: []*run.Plan{l.Plan}}
+	opt := l.Plan.Extents().Opt
+	a = around{opt: opt, ties: model.FindTies(s.model, opt), plans: []*run.Plan{l.Plan}}
 	for k := range cfg.Profiles {
 		p, err := s.tuning.Profile(ctx, cfg, k+1)
 		if err != nil {
@@ -159,12 +166,8 @@ func (s *sweeps) around(ctx context.Context, cfg config.Config, l *run.Loaded) (
 	return a, nil
 }
 
-// at returns the best extents but for those that are given.
-func (a *around) at(given map[string]int) map[string]int {
-	env := maps.Clone(a.opt)
-	maps.Copy(env, given)
-	return env
-}
+// at returns the best extents but for those that are given, and what follows these.
+func (a *around) at(given map[string]int) map[string]int { return a.ties.Move(a.opt, given) }
 
 // serves reports whether one of the profiles serves values of the symbols.
 func (a *around) serves(env map[string]int) bool {
@@ -219,14 +222,13 @@ func runtimeAxes(p *run.Plan) (list []report.RuntimeAxis) {
 
 // limit returns what the model allows of an axis: whether any other extent is possible, and where the next one up or down is, how far it
 // goes in that direction. Models that take multiples of their strides alone have no limit that could be found so.
-func (s *sweeps) limit(p *run.Plan, a *report.RuntimeAxis) *report.ExtentLimit {
+func (s *sweeps) limit(p *run.Plan, a *report.RuntimeAxis, ties *model.Ties) *report.ExtentLimit {
 	if s.model.Stripped || s.model.Refused != nil {
 		return nil
 	}
 	env, why := p.Env(), ""
 	fits := func(v int) bool {
-		env[a.Symbol] = v
-		err := s.model.Network.CheckShapes(env)
+		err := s.model.Network.CheckShapes(ties.Move(env, map[string]int{a.Symbol: v}))
 		if err != nil {
 			why = err.Error()
 		}

@@ -3,13 +3,13 @@ package stages
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -22,6 +22,7 @@ type splitter struct {
 	cfg   config.Config
 	whole planning
 	plan  *run.Plan // of the whole range
+	ties  *model.Ties
 	as    run.Profiling
 	r     *report.Split
 	each  func(*report.Split) // told what is known as it comes
@@ -67,6 +68,7 @@ func (x *splitter) begin(ctx context.Context, axis string, values []int) (err er
 	if x.plan, err = x.tuning.Plan(ctx, x.cfg); err != nil {
 		return err
 	}
+	x.ties = model.FindTies(x.model, x.plan.Env())
 	known := report.Runtime{Axes: runtimeAxes(x.plan)}
 	i := known.Widest(func(a *report.RuntimeAxis) bool { return axis == "" || a.Symbol == axis })
 	if i < 0 && axis == "" {
@@ -76,6 +78,9 @@ func (x *splitter) begin(ctx context.Context, axis string, values []int) (err er
 		return fmt.Errorf("a split of a range: axis %s has none that the engine serves", config.Quoted(axis))
 	}
 	a := &known.Axes[i]
+	if err := x.ties.Check([]string{a.Symbol}); err != nil {
+		return err
+	}
 	possible := func(v int) bool { _, err := x.plan.At(x.at(a.Symbol, v)); return err == nil }
 	if values == nil {
 		values = extentsOf(a, curvePoints, possible)
@@ -94,16 +99,13 @@ func (x *splitter) begin(ctx context.Context, axis string, values []int) (err er
 
 // at returns the values of the symbols at an extent of the axis.
 func (x *splitter) at(axis string, v int) map[string]int {
-	env := maps.Clone(x.plan.Env())
-	env[axis] = v
-	return env
+	return x.ties.Move(x.plan.Env(), map[string]int{axis: v})
 }
 
 // tuned returns the plan whose tactics are timed at an extent, for the range from one extent to another.
 func (x *splitter) tuned(ctx context.Context, at, least, most int) (*run.Plan, error) {
 	in, e := x.whole, x.plan.Extents()
-	in.Opt, in.Min, in.Max = x.at(x.r.Axis, at), maps.Clone(e.Min), maps.Clone(e.Max)
-	in.Min[x.r.Axis], in.Max[x.r.Axis] = least, most
+	in.Opt, in.Min, in.Max = x.at(x.r.Axis, at), x.ties.Move(e.Min, map[string]int{x.r.Axis: least}), x.ties.Move(e.Max, map[string]int{x.r.Axis: most})
 	return x.tuning.kept.Of(ctx, in)
 }
 
@@ -336,9 +338,7 @@ func (x *splitter) cut(at int, values []int) (rest, own report.SplitProfile) {
 func (x *splitter) with(rest, own report.SplitProfile) config.Config {
 	c, e := x.cfg.Clone(), x.plan.Extents()
 	shapes := func(env map[string]int, v int) map[string][]int {
-		env = maps.Clone(env)
-		env[x.r.Axis] = v
-		return x.plan.Network.ShapesAt(env)
+		return x.plan.Network.ShapesAt(x.ties.Move(env, map[string]int{x.r.Axis: v}))
 	}
 	c.Shapes, c.MinShapes, c.MaxShapes = shapes(e.Opt, rest.Opt), shapes(e.Min, rest.Min), shapes(e.Max, rest.Max)
 	c.Profiles = append(c.Profiles, config.Profile{Shapes: shapes(e.Opt, own.Opt), MinShapes: shapes(e.Min, own.Min), MaxShapes: shapes(e.Max, own.Max)})

@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -41,6 +40,13 @@ func (s *sweeps) Of(ctx context.Context, cfg config.Config, sweep Sweep, p run.P
 	}
 	w := s.sweeper(cfg, base, p)
 	defer w.close()
+	var varied []string
+	for _, a := range sweep.Axes {
+		varied = append(varied, a.Name)
+	}
+	if err := w.ties.Check(varied); err != nil {
+		return nil, err
+	}
 	r := &report.Sweep{Axes: slices.Clone(sweep.Axes), LatencyLimit: sweep.Limit, Estimated: s.device.Estimated()}
 	total := 1
 	for i, a := range sweep.Axes {
@@ -91,13 +97,14 @@ type sweeper struct {
 	*sweeps
 	cfg      config.Config
 	base     map[string]int // values of symbols that a point does not give
+	ties     *model.Ties    // of them
 	as       run.Profiling
 	contexts []*run.ExecutionContext // by profile; nil until they are needed
 	now      report.Progress         // of the next point
 }
 
 func (s *sweeps) sweeper(cfg config.Config, base map[string]int, p run.Profiling) *sweeper {
-	return &sweeper{sweeps: s, cfg: cfg, base: base, as: p, contexts: make([]*run.ExecutionContext, len(cfg.Profiles)+1)}
+	return &sweeper{sweeps: s, cfg: cfg, base: base, ties: model.FindTies(s.model, base), as: p, contexts: make([]*run.ExecutionContext, len(cfg.Profiles)+1)}
 }
 
 func (w *sweeper) close() {
@@ -111,8 +118,7 @@ func (w *sweeper) close() {
 // point measures at values of symbols: one context, or so many at the same time.
 func (w *sweeper) point(ctx context.Context, given map[string]int, contexts int) (point report.SweepPoint, err error) {
 	w.told.Progress(w.now)
-	env := maps.Clone(w.base)
-	maps.Copy(env, given)
+	env := w.ties.Move(w.base, given)
 	k, c, plan, err := w.at(ctx, env)
 	if err != nil {
 		return point, err

@@ -66,7 +66,7 @@ func (x *alongAxis) names(r *report.Runtime) string {
 // ranged returns the axes that have a range, and which of them is chosen; -1 where two are.
 func (x *alongAxis) ranged(r *report.Runtime) (list []*report.RuntimeAxis, at int) {
 	for i := range r.Axes {
-		if a := &r.Axes[i]; a.Min < a.Max {
+		if a := &r.Axes[i]; a.Min < a.Max && a.Follows == nil {
 			list = append(list, a)
 		}
 	}

@@ -61,6 +61,9 @@ func edit(r *report.Runtime, k int, d pane.Desk) tea.Cmd {
 func rangesText(axes []report.RuntimeAxis) string {
 	var list []string
 	for _, a := range axes {
+		if a.Follows != nil {
+			continue
+		}
 		text := strconv.Itoa(a.Opt)
 		if a.Min != a.Max {
 			text = fmt.Sprintf("%d..%d..%d", a.Min, a.Opt, a.Max)
@@ -113,11 +116,22 @@ func parseRanges(text string, r *report.Runtime) ([]report.RuntimeAxis, error) {
 			a.Min, a.Opt, a.Max = now[0], now[1], now[2]
 		}
 	}
+	for i := range axes {
+		a := &axes[i]
+		if a.Follows == nil {
+			continue
+		}
+		was := *a
+		a.Min, a.Opt, a.Max = a.Follows.Ends(axes)
+		if given[a.Symbol] != "" && (was.Min != a.Min || was.Opt != a.Opt || was.Max != a.Max) {
+			return nil, fmt.Errorf("axis %s: it is %s, which makes it %d..%d..%d", a.Symbol, a.Follows, a.Min, a.Opt, a.Max)
+		}
+	}
 	for i, a := range axes {
 		if a.Min < 1 || a.Max > config.MaxExtent || a.Min > a.Opt || a.Opt > a.Max {
 			return nil, fmt.Errorf("axis %s: %d..%d..%d: want 1 to %d, the least first and the largest last", a.Symbol, a.Min, a.Opt, a.Max, config.MaxExtent)
 		}
-		if now := r.Axes[i].Opt; a.Opt != now && !a.Batch && !r.MadeUp {
+		if now := r.Axes[i].Opt; a.Opt != now && !a.Batch && !r.MadeUp && a.Follows == nil {
 			return nil, fmt.Errorf("axis %s: the best is to be %d, as in the data that are open, and not %d: %s=%d..%d..%d", a.Symbol, now, a.Opt, a.Symbol, min(a.Min, now), now, max(a.Max, now))
 		}
 	}
@@ -137,6 +151,7 @@ func narrow(axes []report.RuntimeAxis) string {
 			list = append(list, why)
 		}
 	}
+	report.Follow(axes)
 	return strings.Join(list, "; ")
 }
 

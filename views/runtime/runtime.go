@@ -42,11 +42,14 @@ func newProfileView(look *ui.Look, d pane.Desk) *profileView {
 	return v
 }
 
-// placesText names the inputs' axes that are a symbol, as in "x 0, mask 0".
+// placesText names the inputs' axes that are a symbol, as in "x 0, mask 0", and what it follows.
 func placesText(a *report.RuntimeAxis) string {
 	var list []string
 	for _, p := range a.Places {
 		list = append(list, fmt.Sprintf("%s %d", p.Input, p.Axis))
+	}
+	if a.Follows != nil {
+		return "= " + a.Follows.String() + ": " + strings.Join(list, ", ")
 	}
 	return strings.Join(list, ", ")
 }
@@ -139,6 +142,9 @@ func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
 		return nil
 	}
 	a := r.Axes[row]
+	if a.Follows != nil {
+		return pane.Say(ui.Plain, fmt.Sprintf("%s is %s: change these", a.Symbol, a.Follows))
+	}
 	low, high, why := a.Clip(max(1, min(from(&a), a.Opt)), min(max(to(&a), a.Opt), config.MaxExtent))
 	if low == a.Min && high == a.Max {
 		if why != "" {
@@ -149,6 +155,7 @@ func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
 	of, k := *r, v.at
 	of.Axes = slices.Clone(r.Axes)
 	of.Axes[row].Min, of.Axes[row].Max = low, high
+	report.Follow(of.Axes)
 	changed := v.desk.Change(func(c *config.Config) {
 		if k > 0 {
 			setProfile(c, k, &of)

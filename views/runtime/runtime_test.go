@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane/panetest"
 )
@@ -150,5 +151,45 @@ func TestProfiles(t *testing.T) {
 	serve(snap.Runtime, axes, 2, d)
 	if p := d.Asked.Profiles; len(p) != 2 || fmt.Sprint(p[1].Shapes) != "map[ids:[4 64] mask:[4 64]]" {
 		t.Errorf("a profile more: %v", p)
+	}
+}
+
+// TestFollows: an axis that follows others changes with them, and is not changed by itself.
+func TestFollows(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	snap.Runtime = panetest.Served() // batch 1..2..8, length 1..128..512
+	axes := append(snap.Runtime.Axes, report.RuntimeAxis{Symbol: "total", Min: 2, Opt: 129, Max: 513,
+		Places: []report.RuntimePlace{{Input: "whole", Axis: 0}}, Follows: &report.Following{Terms: map[string]int{"length": 1}, Plus: 1}})
+	snap.Runtime.Axes = axes
+	snap.Runtime.Points[0].Shapes["whole"] = []int{129}
+	d := &panetest.Desk{}
+	v := newProfileView(ui.NewLook(ui.Options{}), d)
+	v.Update(&snap)
+	v.table.Select(1)
+	v.Update(tea.KeyPressMsg{Code: ']', Text: "]"})
+	if got := fmt.Sprint(d.Asked.MinShapes, d.Asked.MaxShapes); !strings.Contains(got, "whole:[2]") || !strings.Contains(got, "whole:[1025]") {
+		t.Errorf("] asks for %s", got)
+	}
+	d.Asked = config.Config{}
+	v.table.Select(2)
+	if got := fmt.Sprint(v.Update(tea.KeyPressMsg{Code: ']', Text: "]"})()); !strings.Contains(got, "total is length + 1") || d.Asked.MaxShapes != nil {
+		t.Errorf("] on what follows says %s", got)
+	}
+	for text, want := range map[string]string{
+		"length=1..128..256":                    "batch=1..2..8 length=1..128..256 with total 2..129..257",
+		"length=1..128..256 total=2..129..257":  "batch=1..2..8 length=1..128..256 with total 2..129..257",
+		"length=1..128..256 whole=2..129..1024": "axis total: it is length + 1, which makes it 2..129..257",
+	} {
+		axes, err := parseRanges(text, snap.Runtime)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprintf("%s with total %d..%d..%d", rangesText(axes), axes[2].Min, axes[2].Opt, axes[2].Max)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	if r := snap.Runtime.Ranged(); len(r) != 2 {
+		t.Errorf("axes %v have ranges of their own", r)
 	}
 }
