@@ -71,6 +71,11 @@ func TestRecogniseNorms(t *testing.T) {
 			y := n.op("Mul", elementwise.Mul, n.weights("scale", .5, 1.5, 16), n.op("Div", elementwise.Div, d, n.deviation(d)))
 			return n.op("Add", elementwise.Add, y, n.weights("bias", -1, 1, 1, 1, 16))
 		}},
+		{"scale and bias of one value", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
+			d := n.centred(x)
+			y := n.op("Mul", elementwise.Mul, n.scalar(1.25), n.op("Div", elementwise.Div, d, n.deviation(d)))
+			return n.op("Add", elementwise.Add, y, n.weights("bias", -1, 1, 1))
+		}},
 		{"reciprocal and square", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
 			d := n.centred(x)
 			v := n.biased(n.mean(n.op("Mul", elementwise.Mul, d, d), -1))
@@ -130,6 +135,13 @@ func TestRecogniseNorms(t *testing.T) {
 			}
 			if op != c.want {
 				t.Errorf("got %q, want %q:\n%s", op, c.want, got)
+			} else if op != "" { // as kernels read them
+				l := got.Layers[0]
+				for _, k := range l.Inputs[1:] {
+					if axis := l.Attrs.(graph.LayerNormAttrs).Axis; !symbolic.Equal(k.Dims, l.Inputs[0].Dims[3+axis:]) {
+						t.Errorf("%s has not one value for each element that is normalised", k)
+					}
+				}
 			}
 		})
 	}

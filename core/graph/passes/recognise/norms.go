@@ -382,15 +382,36 @@ func (m *norm) layer(r *pass.Rewrite) *graph.Layer {
 		numeric.FromReal(ones, one, numeric.Range{})
 		scale = &graph.Tensor{Name: m.y.Name + "_ones", Type: ones.Type, Dims: symbolic.Shape(dims...), Weights: ones.Data}
 	}
-	inputs := []*graph.Tensor{m.x, scale}
+	inputs := []*graph.Tensor{m.x, m.each(scale, "_scale")}
 	op := graph.RMSNorm
 	if m.centred {
 		op = graph.LayerNorm
 	}
 	if m.bias != nil {
-		inputs = append(inputs, m.bias)
+		inputs = append(inputs, m.each(m.bias, "_bias"))
 	}
 	y := &graph.Tensor{Name: m.y.Name, Type: m.y.Type, Dims: m.y.Dims}
 	return &graph.Layer{Name: m.y.Producer.Name, Op: op, Attrs: graph.LayerNormAttrs{Axis: m.axis - len(m.x.Dims), Epsilon: float32(m.epsilon)},
 		Inputs: inputs, Outputs: []*graph.Tensor{y}}
+}
+
+// each returns the constant k, such as one number, with a value for each of the elements that are normalised, as kernels read it; k itself
+// where it has them, or it is not known how many they are.
+func (m *norm) each(k *graph.Tensor, suffix string) *graph.Tensor {
+	over := m.x.Dims[max(m.axis, 0):]
+	dims, ok := match.ConstDims(over)
+	v, isConst := k.Const()
+	if !ok || !isConst || symbolic.Equal(k.Dims, over) {
+		return k
+	}
+	v.Dims = v.Dims[max(0, len(v.Dims)-len(dims)):]
+	b, err := numeric.NewBroadcast(v.Dims, dims)
+	if err != nil {
+		return k
+	}
+	list, size := numeric.NewValue(v.Type, dims...), v.Type.Size()
+	for i := range list.Len() {
+		copy(list.Data[i*size:(i+1)*size], v.Data[b.At(i)*size:])
+	}
+	return &graph.Tensor{Name: m.y.Name + suffix, Type: k.Type, Dims: symbolic.Shape(dims...), Weights: list.Data}
 }
