@@ -184,3 +184,14 @@ func TestCanonicalGemm(t *testing.T) {
 		}},
 	})
 }
+
+// TestLateFoldConstants: what only a mask needed that is none any more goes before others ask who reads a tensor.
+func TestLateFoldConstants(t *testing.T) {
+	testPass(t, simplify.LateFoldConstants, []passCase{
+		{"left-without-use", func(n *net) *graph.Network {
+			x := n.elt("Exp", elementwise.Exp, nil, n.input("x", 2, 3))
+			n.elt("Neg", elementwise.Neg, nil, n.add("Shape", graph.ShapeOf, graph.ShapeAttrs{End: 2}, x))
+			return n.output(n.relu("Relu", x))
+		}},
+	})
+}

@@ -118,6 +118,7 @@ var order = []struct{ first, then, why string }{
 	{"recognise-rotary", "fuse-epilogue", "patterns are of single element-wise layers"},
 	{"recognise-attention", "late-fold-constants", "masks and angles may be made of constants"},
 	{"late-fold-constants", "canonical-gemm", "weights that were made are constants"},
+	{"late-fold-constants", "fuse-epilogue", "an extent that only a mask needed would be a second user"},
 	{"recognise-attention", "fold-scale", "a constant factor may be that of the scores"},
 	{"recognise-attention", "canonical-gemm", "a product of queries and constant keys is a MatMul"},
 	{"recognise-rounded", "fuse-epilogue", "what rounds is an epilogue"},

@@ -22,12 +22,16 @@ var FoldConstants = pass.Pass{
 	Run:   foldAll,
 }
 
-// LateFoldConstants computes what the passes before it have made of constants, such as the angles of pairs.
+// LateFoldConstants computes what the passes before it have made of constants, such as the angles of pairs, and removes what nothing needs
+// any more, such as the extents of a mask that is none: as a user of a tensor it would stand in the way of what fuses that away.
 var LateFoldConstants = pass.Pass{
 	Name:  "late-fold-constants",
-	Doc:   "compute layers that earlier passes have made of constants",
-	Rules: []string{"constant-layer"},
-	Run:   foldAll,
+	Doc:   "compute layers that earlier passes have made of constants, and remove those that they have left without use",
+	Rules: []string{"constant-layer", "dead-layer"},
+	Run: func(r *pass.Rewrite) {
+		foldAll(r)
+		removeDead(r)
+	},
 }
 
 func foldAll(r *pass.Rewrite) {
