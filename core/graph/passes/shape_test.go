@@ -90,6 +90,17 @@ func TestRemoveNoOps(t *testing.T) {
 			c := n.add("Slice", graph.Slice, graph.SliceAttrs{Starts: []int{-1}, Ends: []int{-1 << 40}, Axes: []int{1}, Steps: []int{-1}}, b)
 			return n.output(n.transpose("Transpose", n.reshape("Reshape", c, 1, 2, 3), 0, 2, 1))
 		}},
+		{"casts-of-sums", func(n *net) *graph.Network { // as PyTorch's exporters count positions; the largest wrap around
+			x := n.Network.AddInput("x", numeric.I32, symbolic.Shape(2, 5)...)
+			wide := n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.I64}, x)
+			narrow := func(name string, t *graph.Tensor, to numeric.DataType) *graph.Tensor {
+				return n.add(name, graph.Cast, graph.CastAttrs{To: to}, t)
+			}
+			fires := narrow("Cast_1", n.add("CumSum", graph.CumSum, graph.CumAttrs{Axis: 1}, wide), numeric.I32)
+			fires2 := narrow("Cast_2", n.add("ReduceSum", graph.ReduceSum, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, narrow("Cast_3", x, numeric.I64)), numeric.I32)
+			kept := n.add("CumSum_1", graph.CumSum, graph.CumAttrs{Axis: 1}, wide)
+			return n.output(fires, fires2, narrow("Cast_4", kept, numeric.I32), kept, narrow("Cast_5", n.add("CumSum_2", graph.CumSum, graph.CumAttrs{Axis: 1}, wide), numeric.U32))
+		}},
 	})
 }
 

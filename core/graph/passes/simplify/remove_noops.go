@@ -18,14 +18,14 @@ import (
 //	y = Identity(t)   ->
 //	output y              output y
 //
-// Operands of a Concat that have no elements go, too.
+// Operands of a Concat that have no elements go, too, and so do casts around a sum of integers that change nothing of what is left of it.
 var RemoveNoOps = pass.Pass{
 	Name:  "remove-no-ops",
 	Doc:   "remove layers that change nothing",
-	Rules: []string{"no-op", "empty-operand"},
+	Rules: []string{"no-op", "empty-operand", "casts-of-sum"},
 	Run: func(r *pass.Rewrite) {
 		r.Each(func(l *graph.Layer) bool {
-			if l.Op == graph.Concat && withoutEmpty(r, l) {
+			if l.Op == graph.Concat && withoutEmpty(r, l) || l.Op == graph.Cast && withoutWidening(r, l) {
 				return true
 			}
 			x := unchanged(l)
@@ -68,6 +68,49 @@ func withoutEmpty(r *pass.Rewrite, l *graph.Layer) bool {
 	}
 	return c.Fire(r.Replace(l, &graph.Layer{Op: l.Op, Attrs: l.Attrs, Inputs: full}))
 }
+
+// withoutWidening sums integers in the type that the sum is cast to, where that is what they were in before they were cast for it: of
+// sums of integers, which wrap around, the low bits depend on low bits alone.
+//
+//	a = Cast(x i32) to=i64
+//	s = CumSum(a)            ->   y = CumSum(x)
+//	y = Cast(s) to=i32
+func withoutWidening(r *pass.Rewrite, l *graph.Layer) bool {
+	sum := l.Inputs[0].Producer
+	if sum == nil || sum.Op != graph.CumSum && sum.Op != graph.ReduceSum || l.Epilogue.Args+sum.Epilogue.Args > 0 {
+		return false
+	}
+	wide := sum.Inputs[0].Producer
+	if wide == nil || wide.Op != graph.Cast || wide.Epilogue.Args > 0 {
+		return false
+	}
+	x, y := wide.Inputs[0], l.Outputs[0]
+	if !isWhole(x) || !isWhole(sum.Inputs[0]) || x.Type != y.Type || x.Type.Size() > sum.Inputs[0].Type.Size() {
+		return false
+	}
+	members := []*graph.Layer{sum, l}
+	alone := len(sum.Inputs[0].Users) == 1 && !r.Network().IsOutput(sum.Inputs[0])
+	if alone {
+		members = append(members, wide)
+	}
+	c := r.Candidate("casts-of-sum", members...)
+	by := &graph.Layer{Name: sum.Name, Op: sum.Op, Attrs: sum.Attrs, Inputs: append([]*graph.Tensor{x}, sum.Inputs[1:]...), Outputs: []*graph.Tensor{{Name: y.Name}}}
+	if err := by.Infer(); err != nil || by.Outputs[0].Type != y.Type {
+		return c.Miss(pass.WrongType, "%s does not sum %s", sum.Name, x.Type)
+	}
+	if !c.Sole(sum.Outputs[0], l) || !c.Has(by) || !c.Enabled() {
+		return false
+	}
+	by = r.Replace(l, by)
+	r.Network().Remove(sum)
+	if alone {
+		r.Network().Remove(wide)
+	}
+	return c.Fire(by)
+}
+
+// isWhole reports whether t is of integers that stand for themselves.
+func isWhole(t *graph.Tensor) bool { return t.Type.IsInteger() && !t.Quantized() }
 
 // axisOf returns the axis along which a Concat joins, from 0.
 func axisOf(l *graph.Layer) int {
