@@ -216,6 +216,10 @@ func TestSliceGathers(t *testing.T) {
 		{"last-rows", func(n *net) *graph.Network {
 			return gather(n, n.input("x", 5, 4), 0, numeric.Values(numeric.I64, []int64{-2, -1}, 2))
 		}},
+		{"open-extents", func(n *net) *graph.Network {
+			batch, length := symbolic.Symbol("batch"), symbolic.Symbol("length")
+			return gather(n, n.AddInput("x", numeric.F32, symbolic.Const(3), batch, length, symbolic.Const(4)), 0, numeric.Values(numeric.I64, []int64{1}))
+		}},
 		{"not-in-order", func(n *net) *graph.Network {
 			return gather(n, n.input("x", 5, 4), 0, numeric.Values(numeric.I64, []int64{2, 1}, 2))
 		}},

@@ -61,14 +61,18 @@ func sliceGather(r *pass.Rewrite, l *graph.Layer) bool {
 	dims[axis] = symbolic.Const(len(index))
 	s := r.Network().NewTensor(y.Name+"_slice", y.Type, dims)
 	shape, ok := match.ReshapeTo(s, y.Dims)
-	if !ok {
+	if !ok && len(l.Inputs[1].Dims) > 0 {
 		return c.Miss(pass.WrongShape, "%s has more than one unknown extent", y)
 	}
 	if !c.Enabled() {
 		return false
 	}
+	view := &graph.Layer{Op: graph.Squeeze, Attrs: graph.SqueezeAttrs{Axes: []int{axis}}, Inputs: []*graph.Tensor{s}}
+	if ok {
+		view = r.Reshape(s, y.Name+"_shape", shape)
+	}
 	slice.Name, slice.Outputs, slice.From = l.Name+"_slice", []*graph.Tensor{s}, l.From
-	by := r.Replace(l, r.Reshape(s, y.Name+"_shape", shape))
+	by := r.Replace(l, view)
 	r.Network().Insert(slice)
 	return c.Fire(slice, by)
 }
