@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
@@ -161,5 +162,38 @@ func TestCurves(t *testing.T) {
 	}
 	if !found {
 		t.Error("the recording has no state with both curves and the grid")
+	}
+}
+
+// TestOtherProfiles: an engine is measured in each of its profiles, at its ends and with several contexts, and of one shape at that.
+func TestOtherProfiles(t *testing.T) {
+	b := cpu.Open(1)
+	defer b.Close()
+	at := func(batch int) map[string][]int { return map[string][]int{"image": {batch, 1, 32, 32}} }
+	cfg := config.Config{Precision: config.FP32, Batch: 2, Shapes: at(2), MinShapes: at(1), MaxShapes: at(3),
+		Profiles: []config.Profile{{Shapes: at(5), MinShapes: at(2), MaxShapes: at(8)}, {Shapes: at(9)}}}
+	snap, err := sessions.NewRunner(embedded(t), workplace(t, b), nil).Report(t.Context(), cfg, report.PartRuntime, run.Profiling{Iterations: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := snap.Runtime
+	if len(r.Others) != 2 {
+		t.Fatalf("%d other profiles", len(r.Others))
+	}
+	for k, want := range [][]int{{1, 2, 3}, {2, 5, 8}, {9}} {
+		of := r.In(k)
+		var batches []int
+		for _, p := range of.Points {
+			batches = append(batches, p.Batch)
+			if p.Profile != k || p.Latency.Count == 0 || p.HeldBytes != of.ArenaBytes+of.IOBytes {
+				t.Errorf("profile %d: %+v of %d bytes", k, p, of.ArenaBytes+of.IOBytes)
+			}
+		}
+		if !slices.Equal(batches, want) || len(of.Contexts) != len(r.Contexts) || of.Contexts[0].Batch != want[len(want)/2] {
+			t.Errorf("profile %d at %v, %+v", k, batches, of.Contexts)
+		}
+	}
+	if of := r.In(3); of.Points != nil {
+		t.Errorf("a profile that there is not: %+v", of)
 	}
 }

@@ -71,6 +71,9 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 			break
 		}
 	}
+	if err := inOthers(ctx, w, cfg); err != nil {
+		return err
+	}
 	return overGrid(ctx, w, cfg, loaded)
 }
 

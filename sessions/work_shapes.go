@@ -50,6 +50,17 @@ func overGrid(ctx context.Context, w *worker, cfg config.Config, l *run.Loaded) 
 	return err
 }
 
+// inOthers measures the engine in the profiles behind the first.
+func inOthers(ctx context.Context, w *worker, cfg config.Config) error {
+	for {
+		r, err := w.stages.Sweeps.Other(ctx, cfg, w.board.newest().Runtime)
+		if err != nil || r == nil {
+			return err
+		}
+		w.board.publish(report.PartRuntime, func(snap *report.Snapshot) { snap.Runtime = r })
+	}
+}
+
 // split measures whether two profiles serve the range of an axis better than one, and shows what is known as it comes. Why nothing is is in
 // the log: what is built stays as it is.
 func (w *worker) split(ctx context.Context, cfg config.Config, axis string) error {

@@ -9,15 +9,35 @@ import (
 	"strings"
 )
 
-// Runtime is what an engine does over the shapes that its first profile serves.
+// Runtime is what an engine does over the shapes that it serves, those of its first profile unless another is named.
 type Runtime struct {
 	Axes       []RuntimeAxis
 	Points     []SweepPoint // at the least, the best and the largest shapes; one where they are the same, and until they are measured
 	Grid       *Sweep       `json:",omitempty"` // over the two widest axes, as far as profiles go, the others at their best; nil until it is measured, and where fewer have a range
 	Contexts   []SweepPoint `json:",omitempty"` // so many contexts at the same time, at the best shapes; none where nothing is measured
+	Others     []Served     `json:",omitempty"` // what the engine does in its other profiles, of the first as far as they are measured
 	ArenaBytes int          // of a context, at any of the shapes
 	IOBytes    int          `output:"io_bytes"`
 	MadeUp     bool         `json:",omitempty"` // no data fix the best shapes: they are made up at whichever these are
+}
+
+// Served is what an engine does over the shapes that another of its profiles serves.
+type Served struct {
+	Points     []SweepPoint // at the least, the best and the largest shapes, or one where they are the same
+	Contexts   []SweepPoint `json:",omitempty"` // so many contexts at the same time, at the best shapes
+	ArenaBytes int          // of a context, at any of the shapes
+	IOBytes    int          `output:"io_bytes"`
+}
+
+// In returns what the engine does in one of its profiles, from 0 on: nothing where that is not measured.
+func (r *Runtime) In(profile int) Served {
+	switch {
+	case profile == 0:
+		return Served{r.Points, r.Contexts, r.ArenaBytes, r.IOBytes}
+	case profile <= len(r.Others):
+		return r.Others[profile-1]
+	}
+	return Served{}
 }
 
 // UnmarshalJSON reads reports of older programs, too, in which one axis had a curve, beside the axes.

@@ -69,6 +69,9 @@ func (s *sweeps) Whole(ctx context.Context, cfg config.Config, l *run.Loaded, be
 		if more, err = s.Curve(ctx, cfg, l, r); err == nil && more == nil {
 			more, err = s.Grid(ctx, cfg, l, r)
 		}
+		if err == nil && more == nil {
+			more, err = s.Other(ctx, cfg, r)
+		}
 	}
 	return r, err
 }
@@ -143,6 +146,35 @@ func (s *sweeps) Grid(ctx context.Context, cfg config.Config, l *run.Loaded, kno
 	grid.Choose()
 	r := *known
 	r.Grid = grid
+	return &r, nil
+}
+
+// Other adds to a report of an engine what it does in the next of its profiles. It returns nil where that is known of all.
+func (s *sweeps) Other(ctx context.Context, cfg config.Config, known *report.Runtime) (*report.Runtime, error) {
+	k := len(known.Others) + 1
+	if k > len(cfg.Profiles) || s.device.Estimated() {
+		return nil, nil
+	}
+	l, err := s.engines.Profile(ctx, cfg, k)
+	if err != nil {
+		return nil, err
+	}
+	of, x := report.Served{ArenaBytes: l.Plan.Memory.Peak, IOBytes: l.Plan.Memory.IO}, l.Plan.Extents()
+	w := s.sweeper(cfg, x.Opt, profileMeasured)
+	w.only = k
+	defer w.close()
+	envs := []map[string]int{x.Opt}
+	if x.Min != nil {
+		envs = []map[string]int{x.Min, x.Opt, x.Max}
+	}
+	if of.Points, err = w.along(ctx, fmt.Sprintf("measuring shapes of profile %d", k), envs); err != nil {
+		return nil, err
+	}
+	if of.Contexts, err = s.overContexts(ctx, l); err != nil {
+		return nil, err
+	}
+	r := *known
+	r.Others = append(slices.Clone(known.Others), of)
 	return &r, nil
 }
 

@@ -99,12 +99,13 @@ type sweeper struct {
 	base     map[string]int // values of symbols that a point does not give
 	ties     *model.Ties    // of them
 	as       run.Profiling
+	only     int                     // the profile to measure in; -1: the first that serves a point
 	contexts []*run.ExecutionContext // by profile; nil until they are needed
 	now      report.Progress         // of the next point
 }
 
 func (s *sweeps) sweeper(cfg config.Config, base map[string]int, p run.Profiling) *sweeper {
-	return &sweeper{sweeps: s, cfg: cfg, base: base, ties: model.FindTies(s.model, base), as: p, contexts: make([]*run.ExecutionContext, len(cfg.Profiles)+1)}
+	return &sweeper{sweeps: s, cfg: cfg, base: base, ties: model.FindTies(s.model, base), as: p, only: -1, contexts: make([]*run.ExecutionContext, len(cfg.Profiles)+1)}
 }
 
 func (w *sweeper) close() {
@@ -136,10 +137,13 @@ func (w *sweeper) point(ctx context.Context, given map[string]int, contexts int)
 	return point, err
 }
 
-// at brings the first profile that serves values of the symbols to them.
+// at brings the first profile that serves values of the symbols to them, or the only one that may.
 func (w *sweeper) at(ctx context.Context, env map[string]int) (k int, c *run.ExecutionContext, at *run.Plan, err error) {
 	var refused error // by all profiles, if there are several
 	for k := range w.contexts {
+		if w.only >= 0 && k != w.only {
+			continue
+		}
 		p, err := w.tuning.Profile(ctx, w.cfg, k)
 		if err != nil {
 			return k, nil, nil, err

@@ -20,7 +20,7 @@ func TestLimit(t *testing.T) {
 	alone.Min, alone.Max, alone.Limit = 2, 2, &report.ExtentLimit{Least: 2, Most: 2, Why: "layer heads (Reshape)"}
 	snap.Runtime.Axes[1].Limit = &report.ExtentLimit{Least: 1, Most: 600, Why: "layer positions (Add)"}
 	d := &panetest.Desk{}
-	v := newProfileView(ui.NewLook(ui.Options{}), d)
+	v := newProfileView(ui.NewLook(ui.Options{}), d, new(int))
 	v.Update(&snap)
 	v.table.Select(0)
 	said := func(cmd tea.Cmd) string {

@@ -19,6 +19,7 @@ import (
 type pointsView struct {
 	in    pane.Input
 	over  over
+	at    *int       // the profile that is measured; a curve goes through all
 	limit int        // index into limits, of contexts
 	along alongAxis  // of a curve, or a grid
 	split *splitting // of a curve
@@ -37,8 +38,8 @@ const (
 // limits are the latencies that are allowed, in latencies of a context by itself; 0: any.
 var limits = []float64{0, 1.25, 1.5, 2, 4}
 
-func newPointsView(look *ui.Look, of over) *pointsView {
-	v := &pointsView{in: pane.NewInput(look, report.PartRuntime), over: of, along: alongAxis{sweep: &report.Sweep{}}}
+func newPointsView(look *ui.Look, of over, shown *int) *pointsView {
+	v := &pointsView{in: pane.NewInput(look, report.PartRuntime), over: of, at: shown, along: alongAxis{sweep: &report.Sweep{}}}
 	at := func(r int) *report.SweepPoint { return &v.points()[r] }
 	v.table.Columns = []ui.Column{
 		{Title: [...]string{"shapes", "shapes", "contexts"}[of], Width: [...]int{8, 12, 8}[of], Flex: 1, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.name(r)} }},
@@ -67,28 +68,31 @@ func (v *pointsView) points() []report.SweepPoint {
 	case overAxis:
 		return v.along.sweep.Points
 	case overContexts:
-		return r.Contexts
+		return r.In(*v.at).Contexts
 	default:
-		if r.Points[0].Latency.Median == 0 {
+		points := r.In(*v.at).Points
+		if len(points) == 0 || points[0].Latency.Median == 0 {
 			return nil
 		}
-		return r.Points
+		return points
 	}
 }
 
+// Version changes with the profile that is shown, which other panes change, too.
+func (v *pointsView) Version() uint64 { return uint64(*v.at) }
+
 // name says where a point is.
 func (v *pointsView) name(row int) string {
-	r := v.in.Snap.Runtime
 	switch {
 	case v.over == overAxis:
 		return config.TimesText(v.along.sweep.Points[row].Values) + v.along.mark(row)
 	case v.over == overContexts:
-		name := fmt.Sprint(r.Contexts[row].Contexts)
+		name := fmt.Sprint(v.points()[row].Contexts)
 		if row == v.best() {
 			name += " best"
 		}
 		return name
-	case len(r.Points) == 1:
+	case len(v.points()) == 1:
 		return "all"
 	}
 	return [...]string{"least", "best", "largest"}[row]
@@ -108,13 +112,13 @@ func (v *pointsView) allowed() time.Duration {
 	if v.over == overAxis {
 		return v.along.limit
 	}
-	alone := v.in.Snap.Runtime.Contexts[0].Latency.Median
+	alone := v.points()[0].Latency.Median
 	return time.Duration(limits[v.limit] * float64(alone))
 }
 
 // best returns the number of contexts with the highest throughput within the limit.
 func (v *pointsView) best() int {
-	return report.ChooseBest(slices.Clone(v.in.Snap.Runtime.Contexts), v.allowed())
+	return report.ChooseBest(slices.Clone(v.points()), v.allowed())
 }
 
 // bar is the memory beside what a context holds at the ends, otherwise the throughput beside that of the other points.
@@ -137,7 +141,11 @@ func (v *pointsView) Title() string {
 	if r := v.in.Snap.Runtime; v.over == overAxis && v.along.over(r) {
 		return v.along.names(r)
 	}
-	return [...]string{"Least, best, largest", "Along an axis", "Contexts at a time"}[v.over]
+	title := [...]string{"Least, best, largest", "Along an axis", "Contexts at a time"}[v.over]
+	if *v.at > 0 {
+		title += fmt.Sprintf(", profile %d", *v.at)
+	}
+	return title
 }
 
 func (v *pointsView) Note() (string, ui.Style) {
@@ -147,8 +155,8 @@ func (v *pointsView) Note() (string, ui.Style) {
 		return "", ui.Muted
 	case v.over == overContexts:
 		own, best := v.in.Snap.Device.Threads, v.best()
-		if best >= 0 && own > 0 && threadsOf(&r.Contexts[best]) > own {
-			note := fmt.Sprintf("%d threads, not %d; by wall time", threadsOf(&r.Contexts[best]), own)
+		if best >= 0 && own > 0 && threadsOf(&v.points()[best]) > own {
+			note := fmt.Sprintf("%d threads, not %d; by wall time", threadsOf(&v.points()[best]), own)
 			if v.limit > 0 {
 				note = v.limitText() + ", " + note
 			}
@@ -201,7 +209,7 @@ func inputShapes(shapes map[string][]int) string {
 func (v *pointsView) Keys() []ui.Key {
 	switch v.over {
 	case overEnds:
-		return v.table.Keys()
+		return append(v.table.Keys(), nextKey)
 	case overAxis:
 		return append(v.table.Keys(),
 			ui.K("s", "next axis", "along the next of the axes that have a range; behind the last, over the two widest at once"),
@@ -209,12 +217,15 @@ func (v *pointsView) Keys() []ui.Key {
 			pane.When(v.split.desk, pane.NeedsRun, ui.K("A", "one or two", "measure whether two profiles serve the axis better than one: engines whose tactics are timed elsewhere in its range, beside the engine")),
 			pane.When(v.split.desk, pane.NeedsModel, ui.K("p", "two profiles", "serve the axis with the two profiles that were found")))
 	}
-	return append(v.table.Keys(), ui.K("=", "latency limit", "latency limit: mark the best number of contexts within another latency: any, or so many times that of one"))
+	return append(v.table.Keys(), nextKey, ui.K("=", "latency limit", "latency limit: mark the best number of contexts within another latency: any, or so many times that of one"))
 }
 
 func (v *pointsView) Update(msg tea.Msg) tea.Cmd {
 	r := v.in.Snap.Runtime
 	switch {
+	case v.over != overAxis && pane.IsKey(msg, "s"):
+		defer v.fit()
+		return nextProfile(v.at, &v.in.Snap.Config)
 	case v.over == overContexts && pane.IsKey(msg, "="):
 		v.limit = (v.limit + 1) % len(limits)
 		return nil
@@ -276,6 +287,7 @@ func (v *pointsView) Render(w, h int) string {
 			v.in.Wait(c, "runtime")
 			return
 		}
+		v.fit() // another pane may have chosen another profile
 		v.table.Empty = v.nothing(c)
 		if v.over == overAxis {
 			c = v.along.draw(c, v.in.Snap.Runtime, &v.table, v.split.draw)
@@ -298,6 +310,9 @@ func (v *pointsView) nothing(c *ui.Canvas) string {
 		default:
 			return c.Keys("no range is served: {Runtime ]} in the pane Profile doubles the largest extent of an axis")
 		}
+	}
+	if v.over != overAxis && *v.at > 0 {
+		what = fmt.Sprintf("profile %d", *v.at)
 	}
 	switch {
 	case snap.Device.Estimated:

@@ -18,12 +18,12 @@ import (
 type profileView struct {
 	in    pane.Input
 	desk  pane.Desk
-	at    int // of the profiles, the one that is shown
+	at    *int // of the profiles, the one that is shown, here and in the panes of what is measured in it
 	table ui.Table
 }
 
-func newProfileView(look *ui.Look, d pane.Desk) *profileView {
-	v := &profileView{in: pane.NewInput(look, report.PartRuntime), desk: d}
+func newProfileView(look *ui.Look, d pane.Desk, shown *int) *profileView {
+	v := &profileView{in: pane.NewInput(look, report.PartRuntime), desk: d, at: shown}
 	at := func(r int) *report.RuntimeAxis { return &v.shown().Axes[r] }
 	number := func(title string, of func(*report.RuntimeAxis) int) ui.Column {
 		return ui.Column{Title: title, Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: fmt.Sprint(of(at(r)))} },
@@ -56,7 +56,7 @@ func placesText(a *report.RuntimeAxis) string {
 
 func (v *profileView) Title() string {
 	if n := v.others(); n > 0 {
-		return fmt.Sprintf("Profile %d (%d in all)", v.at, n+1)
+		return fmt.Sprintf("Profile %d (%d in all)", *v.at, n+1)
 	}
 	return "Profile"
 }
@@ -66,10 +66,11 @@ func (v *profileView) Note() (string, ui.Style) {
 	if r == nil {
 		return "", ui.Muted
 	}
-	if v.at > 0 {
-		return v.in.Note("the first one is measured")
+	of := r.In(*v.at)
+	if of.Points == nil {
+		return v.in.Note("it is not measured yet")
 	}
-	return v.in.Note("a context holds " + ui.Bytes(int64(r.ArenaBytes+r.IOBytes)))
+	return v.in.Note("a context holds " + ui.Bytes(int64(of.ArenaBytes+of.IOBytes)))
 }
 
 func (v *profileView) Keys() []ui.Key {
@@ -77,29 +78,40 @@ func (v *profileView) Keys() []ui.Key {
 		pane.When(v.desk, pane.NeedsModel, ui.K("e", "edit", "edit the least, best and largest shapes, by axes or by inputs").Called("edit shapes")),
 		pane.When(v.desk, pane.NeedsModel, ui.Key{Keys: []string{"[", "]"}, Short: "largest", Long: "halve / double the largest extent of the axis that is served"}),
 		pane.When(v.desk, pane.NeedsModel, ui.Key{Keys: []string{"(", ")"}, Short: "least", Long: "halve / double the least extent of the axis that is served"}),
-		ui.K("s", "next profile", "the next of the engine's profiles"),
+		nextKey,
 		pane.When(v.desk, pane.NeedsModel, ui.K("a", "add", "add a profile: other ranges, with tactics of their own").Called("add profile")),
 		pane.When(v.desk, pane.NeedsModel, ui.K("D", "drop", "drop the profile that is shown").Called("drop profile")),
 		pane.When(v.desk, pane.NeedsModel, ui.K("x", "best alone", "serve the best shapes alone again")))
 }
+
+// nextKey goes on to the next profile, in all panes of one.
+var nextKey = ui.K("s", "next profile", "the next of the engine's profiles")
 
 // others returns how many profiles there are beside the first.
 func (v *profileView) others() int { return len(v.in.Snap.Config.Profiles) }
 
 // shown returns the report with the ranges of the profile that is chosen.
 func (v *profileView) shown() *report.Runtime {
-	return ofProfile(v.in.Snap.Runtime, &v.in.Snap.Config, v.at)
+	return ofProfile(v.in.Snap.Runtime, &v.in.Snap.Config, *v.at)
+}
+
+// nextProfile goes on to the next of a configuration's profiles.
+func nextProfile(at *int, c *config.Config) tea.Cmd {
+	if len(c.Profiles) == 0 {
+		return pane.Say(ui.Plain, "there is one profile")
+	}
+	*at = (*at + 1) % (len(c.Profiles) + 1)
+	return nil
 }
 
 // next goes on to the next profile.
 func (v *profileView) next() tea.Cmd {
-	if v.others() == 0 {
-		return pane.Say(ui.Plain, "there is one profile")
-	}
-	v.at = (v.at + 1) % (v.others() + 1)
-	v.table.Refresh()
-	return nil
+	defer v.table.Refresh()
+	return nextProfile(v.at, &v.in.Snap.Config)
 }
+
+// Version changes with the profile that is shown, which other panes change, too.
+func (v *profileView) Version() uint64 { return uint64(*v.at) }
 
 // add asks for the shapes of one more profile, which are those of the chosen one to begin with.
 func (v *profileView) add() tea.Cmd {
@@ -107,7 +119,7 @@ func (v *profileView) add() tea.Cmd {
 		return pane.Say(ui.Plain, fmt.Sprintf("an engine has %d profiles at most", config.MaxProfiles))
 	}
 	r := v.in.Snap.Runtime
-	if r != nil && v.at == 0 { // at whichever best
+	if r != nil && *v.at == 0 { // at whichever best
 		of := *r
 		of.MadeUp = true
 		r = &of
@@ -122,11 +134,11 @@ func (v *profileView) drop() tea.Cmd {
 	switch {
 	case v.desk.Lacks(pane.NeedsModel) != "":
 		return nil
-	case v.at == 0:
-		return pane.Say(ui.Plain, "the first profile is what data are run in and what is measured: another one can be dropped")
+	case *v.at == 0:
+		return pane.Say(ui.Plain, "the first profile is what data are run in: another one can be dropped")
 	}
-	k := v.at
-	v.at--
+	k := *v.at
+	*v.at--
 	v.table.Refresh()
 	return v.desk.Change(func(c *config.Config) {
 		if k <= len(c.Profiles) {
@@ -152,7 +164,7 @@ func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
 		}
 		return pane.Say(ui.Plain, fmt.Sprintf("%s is from %d to %d, with %d at best between them", a.Symbol, a.Min, a.Max, a.Opt))
 	}
-	of, k := *r, v.at
+	of, k := *r, *v.at
 	of.Axes = slices.Clone(r.Axes)
 	of.Axes[row].Min, of.Axes[row].Max = low, high
 	report.Follow(of.Axes)
@@ -172,7 +184,7 @@ func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
 func (v *profileView) Update(msg tea.Msg) tea.Cmd {
 	switch {
 	case pane.IsKey(msg, "e"):
-		return edit(v.shown(), v.at, v.desk)
+		return edit(v.shown(), *v.at, v.desk)
 	case pane.IsKey(msg, "s"):
 		return v.next()
 	case pane.IsKey(msg, "a"):
@@ -194,7 +206,7 @@ func (v *profileView) Update(msg tea.Msg) tea.Cmd {
 		v.table.Update(msg)
 		return nil
 	}
-	v.at = min(v.at, v.others())
+	*v.at = min(*v.at, v.others())
 	if r := v.in.Snap.Runtime; r != nil && v.table.Rows != len(r.Axes) {
 		v.table.Rows = len(r.Axes)
 		v.table.Refresh()

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -19,7 +20,7 @@ func TestRanges(t *testing.T) {
 	snap := *panetest.Fixture(t)
 	snap.Runtime = panetest.Served()
 	d := &panetest.Desk{}
-	v := newProfileView(ui.NewLook(ui.Options{}), d)
+	v := newProfileView(ui.NewLook(ui.Options{}), d, new(int))
 	v.Update(&snap)
 	press := func(key rune) tea.Cmd { return v.Update(tea.KeyPressMsg{Code: key, Text: string(key)}) }
 	at := func(batch, length int) map[string][]int {
@@ -123,7 +124,7 @@ func TestProfiles(t *testing.T) {
 	snap.Config.Profiles = []config.Profile{{Shapes: at(1, 600), MinShapes: at(1, 513), MaxShapes: at(1, 1024)}, {MaxShapes: at(16, 8)}}
 	d := &panetest.Desk{}
 	d.Asked = snap.Config.Clone()
-	v := newProfileView(ui.NewLook(ui.Options{}), d)
+	v := newProfileView(ui.NewLook(ui.Options{}), d, new(int))
 	v.Update(&snap)
 	press := func(key rune) tea.Cmd { return v.Update(tea.KeyPressMsg{Code: key, Text: string(key)}) }
 	for _, want := range []string{"Profile 0 (3 in all): batch=1..2..8 length=1..128..512", "Profile 1 (3 in all): batch=1 length=513..600..1024", "Profile 2 (3 in all): batch=16 length=8", "Profile 0 (3 in all): batch=1..2..8 length=1..128..512"} {
@@ -132,13 +133,31 @@ func TestProfiles(t *testing.T) {
 		}
 		press('s')
 	}
+	other := snap.Runtime.Points[0]
+	other.Latency.Median, other.MemoryBytes, other.Shapes = 7*time.Millisecond, 3<<20, at(1, 600)
+	snap.Runtime.Others = []report.Served{{Points: []report.SweepPoint{other}, Contexts: []report.SweepPoint{other}, ArenaBytes: 5 << 20}}
+	look, shown := ui.NewLook(ui.Options{}), new(int)
+	panes := []*pointsView{newPointsView(look, overEnds, shown), newPointsView(look, overContexts, shown)}
+	for _, p := range panes {
+		p.Update(&snap)
+	}
+	panes[0].Update(tea.KeyPressMsg{Code: 's', Text: "s"})
+	for _, p := range panes {
+		if text := p.Render(60, 6); !strings.HasSuffix(p.Title(), ", profile 1") || !strings.Contains(text, "7.00 ms") || p.Version() != 1 || strings.Count(text, " ms") != 1 {
+			t.Errorf("%s:\n%s", p.Title(), text)
+		}
+	}
+	panes[1].Update(tea.KeyPressMsg{Code: 's', Text: "s"})
+	if text := panes[0].Render(60, 6); !strings.HasSuffix(panes[0].Title(), ", profile 2") || strings.Contains(text, " ms") {
+		t.Errorf("%s:\n%s", panes[0].Title(), text)
+	}
 	v.table.Select(1) // of profile 1
 	press(']')
 	if p := d.Asked.Profiles; len(p) != 2 || fmt.Sprint(p[0]) != "{map[ids:[1 600] mask:[1 600]] map[ids:[1 513] mask:[1 513]] map[ids:[1 2048] mask:[1 2048]]}" || d.Asked.MaxShapes != nil {
 		t.Errorf("] asks for %v", p)
 	}
 	press('D')
-	if p := d.Asked.Profiles; len(p) != 1 || p[0].MaxShapes["ids"][0] != 16 || v.at != 0 {
+	if p := d.Asked.Profiles; len(p) != 1 || p[0].MaxShapes["ids"][0] != 16 || *v.at != 0 {
 		t.Errorf("D asks for %v", p)
 	}
 	if cmd := press('D'); cmd == nil || len(d.Asked.Profiles) != 1 {
@@ -163,7 +182,7 @@ func TestFollows(t *testing.T) {
 	snap.Runtime.Axes = axes
 	snap.Runtime.Points[0].Shapes["whole"] = []int{129}
 	d := &panetest.Desk{}
-	v := newProfileView(ui.NewLook(ui.Options{}), d)
+	v := newProfileView(ui.NewLook(ui.Options{}), d, new(int))
 	v.Update(&snap)
 	v.table.Select(1)
 	v.Update(tea.KeyPressMsg{Code: ']', Text: "]"})
