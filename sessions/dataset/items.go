@@ -169,7 +169,8 @@ func (s *Set) shared(inputs []*graph.Tensor) *Set {
 	return s
 }
 
-// checkItems returns an error where the items of arrays cannot be told: several of them would have to lie along first axes that differ.
+// checkItems returns an error where the items of arrays cannot be told: several of them would have to lie along first axes that differ,
+// or that are one extent in the network.
 func (s *Set) checkItems(inputs []*graph.Tensor) error {
 	if s.Labels != nil && len(s.Labels) != s.length {
 		return fmt.Errorf("%s: %d labels for %d items", s.Name, len(s.Labels), s.length)
@@ -184,9 +185,21 @@ func (s *Set) checkItems(inputs []*graph.Tensor) error {
 		case !lies[k] || len(in.Dims) == 0:
 		case first < 0:
 			first = k
-		case in.Dims[0] != s.Inputs[first].Dims[0] && slices.ContainsFunc(inputs, func(t *graph.Tensor) bool { return s.inputOf(inputs, t) == k && !hasShape(in.Dims, t) }):
+		case in.Dims[0] != s.Inputs[first].Dims[0] && slices.ContainsFunc(inputs, func(t *graph.Tensor) bool {
+			return s.inputOf(inputs, t) == k && (!hasShape(in.Dims, t) || slices.ContainsFunc(inputs, func(o *graph.Tensor) bool { return s.inputOf(inputs, o) == first && sameItems(t, o) }))
+		}):
 			return fmt.Errorf("%s: array %s has %d items, but %s has %d", s.Name, in.Name, in.Dims[0], s.Inputs[first].Name, s.Inputs[first].Dims[0])
 		}
 	}
 	return nil
+}
+
+// sameItems reports whether the first axes of two inputs are one symbol.
+func sameItems(a, b *graph.Tensor) bool {
+	if len(a.Dims) == 0 || len(b.Dims) == 0 {
+		return false
+	}
+	x, ok := a.Dims[0].SymbolName()
+	y, too := b.Dims[0].SymbolName()
+	return ok && too && x == y
 }

@@ -34,7 +34,7 @@ func TestItems(t *testing.T) {
 		{"one symbol", []Array{array("a", 5, 4), array("b", 5, 4)}, 5, []*graph.Tensor{input("a", n, k), input("b", n, four)}, "5: a [1 4] from 16, b [1 4] from 16"},
 		{"two symbols, one extent", []Array{array("a", 5, 4), array("b", 5, 4)}, 0, []*graph.Tensor{input("a", n, k), input("b", m, four)}, "5: a [1 4] from 16, b [1 4] from 16"},
 		{"two symbols, two extents", []Array{array("a", 2, 4), array("b", 5, 4)}, 0, []*graph.Tensor{input("a", n, k), input("b", m, four)}, "1: a [2 4] from 0, b [5 4] from 0"},
-		{"one symbol, two extents", []Array{array("a", 2, 4), array("b", 5, 4)}, 0, []*graph.Tensor{input("a", n, k), input("b", n, four)}, "1: a [2 4] from 0, b [5 4] from 0"},
+		{"one symbol, two extents", []Array{array("a", 2, 4), array("b", 5, 4)}, 0, []*graph.Tensor{input("a", n, k), input("b", n, four)}, "array b has 5 items, but a has 2"},
 		{"a fixed input", []Array{array("a", 6, 3), array("b", 3)}, 6, []*graph.Tensor{input("a", n, three), input("b", three)}, "6: a [1 3] from 15, b [3] from 0"},
 		{"as many items as a fixed input has", []Array{array("a", 3, 3), array("b", 3)}, 0, []*graph.Tensor{input("a", n, three), input("b", three)}, "3: a [1 3] from 6, b [3] from 0"},
 		{"a number", []Array{array("a", 6, 3), array("b")}, 0, []*graph.Tensor{input("a", n, three), input("b")}, "6: a [1 3] from 15, b [] from 0"},
