@@ -28,6 +28,7 @@ type Scatter struct {
 	Line   *float64            // a value of y that is marked across; nil: none
 	Cut    *float64            // a value of x that is marked from top to bottom; nil: none
 	Most   float64             // the largest y that there can be; 0: any
+	Whole  bool                // x goes from the first point to the last, beyond which there is nothing
 }
 
 // widened leaves room at both ends of an axis, a part of its length, but none below zero where nothing is.
@@ -58,7 +59,9 @@ func (s Scatter) Draw(c *Canvas) {
 	if lowest, highest := slices.Min(all.X), slices.Max(all.X); lowest == highest {
 		x0, x1 = lowest-max(math.Abs(lowest)/10, 1e-9), lowest+max(math.Abs(lowest)/10, 1e-9)
 	}
-	x0, x1 = widened(x0, x1, 20)
+	if !s.Whole {
+		x0, x1 = widened(x0, x1, 20)
+	}
 	y0, y1 = widened(y0, y1, 12)
 	if s.Most > y0 {
 		y1 = min(y1, s.Most)

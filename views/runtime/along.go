@@ -166,7 +166,7 @@ func (s scale) back(v float64) float64 {
 // picture is the latency over the extent.
 func (x *alongAxis) picture(a *report.RuntimeAxis, row int) ui.Scatter {
 	scale := scaleOf(a)
-	s := ui.Scatter{Cursor: row, Click: func(i int) tea.Msg { return pointAt(i) },
+	s := ui.Scatter{Whole: len(x.sweep.Points) > 1, Cursor: row, Click: func(i int) tea.Msg { return pointAt(i) },
 		XLabel: func(v float64) string { return fmt.Sprintf("%.0f", scale.back(v)) }, YLabel: func(v float64) string { return words.Duration(scale.back(v)) }}
 	if x.limit > 0 {
 		limit := scale.of(float64(x.limit))
