@@ -90,6 +90,13 @@ func TestRemoveNoOps(t *testing.T) {
 			c := n.add("Slice", graph.Slice, graph.SliceAttrs{Starts: []int{-1}, Ends: []int{-1 << 40}, Axes: []int{1}, Steps: []int{-1}}, b)
 			return n.output(n.transpose("Transpose", n.reshape("Reshape", c, 1, 2, 3), 0, 2, 1))
 		}},
+		{"filled-with-zeros", func(n *net) *graph.Network { // at open extents they are no constant; three of them widen the last sum
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("rows"), symbolic.Const(3))
+			zeros := n.add("ConstantOfShape", graph.ConstantOfShape, graph.FillAttrs{Type: numeric.F32}, n.add("Shape", graph.ShapeOf, graph.ShapeAttrs{End: 2}, x))
+			y := n.relu("Relu", n.binary("Add", elementwise.Add, zeros, x))
+			row := n.add("Slice", graph.Slice, graph.SliceAttrs{Starts: []int{0}, Ends: []int{1}, Axes: []int{1}}, y)
+			return n.output(n.binary("Add_1", elementwise.Add, row, zeros), n.binary("Mul", elementwise.Mul, y, zeros))
+		}},
 		{"casts-of-sums", func(n *net) *graph.Network { // as PyTorch's exporters count positions; the largest wrap around
 			x := n.Network.AddInput("x", numeric.I32, symbolic.Shape(2, 5)...)
 			wide := n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.I64}, x)

@@ -73,9 +73,16 @@ func AllZero(list []float64) bool {
 	return !slices.ContainsFunc(list, func(v float64) bool { return v != 0 })
 }
 
-// Uniform returns the value that all elements of a constant have.
+// Uniform returns the value that all elements of a constant have, or of what is filled with one.
 func Uniform(t *graph.Tensor) (float64, bool) {
 	v, ok := t.Const()
+	if t != nil && t.Producer != nil && t.Producer.Op == graph.ConstantOfShape && t.Producer.Epilogue.Args == 0 {
+		a := t.Producer.Attrs.(graph.FillAttrs)
+		if v = numeric.NewValue(a.Type, 1); a.Value != nil {
+			v.Data = a.Value
+		}
+		ok = true
+	}
 	if !ok || v.Len() == 0 || t.Quantized() {
 		return 0, false
 	}
