@@ -97,6 +97,16 @@ func TestRemoveNoOps(t *testing.T) {
 			row := n.add("Slice", graph.Slice, graph.SliceAttrs{Starts: []int{0}, Ends: []int{1}, Axes: []int{1}}, y)
 			return n.output(n.binary("Add_1", elementwise.Add, row, zeros), n.binary("Mul", elementwise.Mul, y, zeros))
 		}},
+		{"gathers-between-transposes", func(n *net) *graph.Network { // the last one is not turned back
+			x := n.transpose("Transpose", n.input("x", 2, 5, 4, 3), 2, 0, 1, 3)
+			index := func(name string, list []int64, dims ...int) *graph.Tensor {
+				return n.AddConst(name, numeric.Values(numeric.I64, list, dims...))
+			}
+			a := n.add("GatherND", graph.GatherND, graph.GatherNDAttrs{}, x, index("places", []int64{-2}, 1, 1))
+			b := n.add("Gather", graph.Gather, graph.GatherAttrs{Axis: 2}, x, index("places_1", []int64{3, 0}, 2))
+			c := n.add("Gather_1", graph.Gather, graph.GatherAttrs{}, x, index("places_2", []int64{1}, 1))
+			return n.output(n.transpose("Transpose_1", a, 1, 2, 0, 3), n.transpose("Transpose_2", b, 1, 2, 0, 3), n.transpose("Transpose_3", c, 2, 1, 0, 3))
+		}},
 		{"casts-of-sums", func(n *net) *graph.Network { // as PyTorch's exporters count positions; the largest wrap around
 			x := n.Network.AddInput("x", numeric.I32, symbolic.Shape(2, 5)...)
 			wide := n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.I64}, x)

@@ -18,14 +18,16 @@ import (
 //	y = Identity(t)   ->
 //	output y              output y
 //
-// Operands of a Concat that have no elements go, too, and so do casts around a sum of integers that change nothing of what is left of it.
+// Operands of a Concat that have no elements go, too, and so do casts around a sum of integers that change nothing of what is left of it, and
+// transpositions that bring an axis to the front to gather along it, and back.
 var RemoveNoOps = pass.Pass{
 	Name:  "remove-no-ops",
 	Doc:   "remove layers that change nothing",
-	Rules: []string{"no-op", "empty-operand", "casts-of-sum"},
+	Rules: []string{"no-op", "empty-operand", "casts-of-sum", "transposes-of-gather"},
 	Run: func(r *pass.Rewrite) {
 		r.Each(func(l *graph.Layer) bool {
-			if l.Op == graph.Concat && withoutEmpty(r, l) || l.Op == graph.Cast && withoutWidening(r, l) {
+			if l.Op == graph.Concat && withoutEmpty(r, l) || l.Op == graph.Cast && withoutWidening(r, l) ||
+				l.Op == graph.Transpose && alongItsAxis(r, l) {
 				return true
 			}
 			x := unchanged(l)
@@ -105,6 +107,60 @@ func withoutWidening(r *pass.Rewrite, l *graph.Layer) bool {
 	r.Network().Remove(sum)
 	if alone {
 		r.Network().Remove(wide)
+	}
+	return c.Fire(by)
+}
+
+// alongItsAxis gathers constant places of an axis where it lies, not in front, as PyTorch's newer exporter writes x[:, :, :, [1]].
+//
+//	t = Transpose(x f32[2,5,4,8]) perm=[2 0 1 3]
+//	g = GatherND(t, [[1]])                         ->   y = Gather(x, [1]) axis=2
+//	y = Transpose(g) perm=[1 2 0 3]
+func alongItsAxis(r *pass.Rewrite, l *graph.Layer) bool {
+	g := l.Inputs[0].Producer
+	if g == nil || g.Op != graph.Gather && g.Op != graph.GatherND || g.Epilogue.Args > 0 || !g.Inputs[1].IsConst() {
+		return false
+	}
+	t, index := g.Inputs[0].Producer, g.Inputs[1]
+	if !match.IsTranspose(t) || !match.IsTranspose(l) {
+		return false
+	}
+	axis, places := 0, index.Dims // of the tuples that a GatherND takes those of one number are places along the first axis
+	switch a := g.Attrs.(type) {
+	case graph.GatherAttrs:
+		axis = a.Axis
+		if axis < 0 {
+			axis += len(g.Inputs[0].Dims)
+		}
+	case graph.GatherNDAttrs:
+		if last := len(places) - 1; a.BatchDims == 0 && last > 0 && places[last].Is(1) {
+			places = places[:last]
+		} else {
+			return false
+		}
+	}
+	perm := match.Perm(t)
+	if len(places) != 1 || len(match.Perm(l)) != len(perm) || !slices.IsSorted(match.Composed(perm, match.Perm(l))) {
+		return false
+	}
+	members := []*graph.Layer{g, l}
+	alone := len(t.Outputs[0].Users) == 1 && !r.Network().IsOutput(t.Outputs[0])
+	if alone {
+		members = append(members, t)
+	}
+	c := r.Candidate("transposes-of-gather", members...)
+	if !c.Sole(g.Outputs[0], l) || !c.Enabled() {
+		return false
+	}
+	if len(index.Dims) > 1 {
+		v, _ := index.Const()
+		v.Dims = v.Dims[:1]
+		index = r.Network().AddConst(index.Name+"_places", v)
+	}
+	by := r.Replace(l, &graph.Layer{Op: graph.Gather, Attrs: graph.GatherAttrs{Axis: perm[axis]}, Inputs: []*graph.Tensor{t.Inputs[0], index}})
+	r.Network().Remove(g)
+	if alone {
+		r.Network().Remove(t)
 	}
 	return c.Fire(by)
 }
