@@ -217,6 +217,12 @@ func (l *Layer) ofExtents(p elementwise.Program, vals []symbolic.Dim) (symbolic.
 	return d, ok && fixed
 }
 
+// readsExtent reports whether d is the extent of a tensor that a Shape before l reads: it is not negative.
+func (l *Layer) readsExtent(d symbolic.Dim) bool {
+	left := followed
+	return slices.ContainsFunc(l.shapesBefore(&left, nil), d.Equal)
+}
+
 // shapesBefore adds the extents to list that are read by those of the layers before l, as many as are left, from which its known inputs
 // follow.
 func (l *Layer) shapesBefore(left *int, list []symbolic.Dim) []symbolic.Dim {

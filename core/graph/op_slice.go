@@ -60,8 +60,12 @@ var Slice = &Op{
 
 // sliceMovement: a slice as long as its axis is all of it, unless it runs backwards.
 func sliceMovement(l *Layer) Movement {
-	back := slices.ContainsFunc(l.Attrs.(SliceAttrs).Steps, func(s int) bool { return s < 0 })
-	return keptIf(len(l.OpInputs()) == 1 && !back, Moved)
+	steps, known := l.Attrs.(SliceAttrs).Steps, true
+	if t := l.Input(4); t != nil && len(l.OpInputs()) > 4 {
+		steps, known = t.Ints()
+	}
+	back := slices.ContainsFunc(steps, func(s int) bool { return s < 0 })
+	return keptIf(known && !back, Moved)
 }
 
 func exportSlice(e *Exporter) error {
@@ -172,6 +176,9 @@ func inferSlice(l *Layer) error {
 		if dims[axis], err = sliceDim(x.Dims[axis], starts[i], ends[i], at(a.Steps, i, 1)); err != nil {
 			return fmt.Errorf("axis %d: %w", axis, err)
 		}
+		if end := ends[i]; dims[axis].Equal(end.AtLeast0()) && !dims[axis].Equal(end) && l.readsExtent(end) { // as far as another tensor goes
+			dims[axis] = end
+		}
 		if x.Range.PerChannel() && x.Range.Axis == axis && (at(a.Steps, i, 1) != 1 || !dims[axis].Equal(x.Dims[axis])) {
 			return fmt.Errorf("input %s is quantised per channel on the axis that is sliced", x)
 		}
@@ -226,7 +233,7 @@ func sliceDim(n, start, end symbolic.Dim, step int) (symbolic.Dim, error) {
 	}
 	var length symbolic.Dim
 	switch {
-	case ok2 && s <= -endless:
+	case ok2 && (s <= -endless || s == 0 && stop.Equal(n)): // all of it: the extent of a tensor is not negative
 		length = stop
 	case neverAbove0(start) && stop.Equal(n): // the last -start
 		length = n.Min(start.MulN(-1))

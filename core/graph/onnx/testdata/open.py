@@ -128,6 +128,10 @@ case("an unbind of PyTorch", [
     node("SplitToSequence", ["x", "one"], ["batches"], axis=1, keepdims=0), node("SequenceAt", ["batches", "at"], ["plain"]), node("Unsqueeze", ["plain", "one"], ["back"]),
     node("Transpose", ["all"], ["turned"], perm=[0, 1, 3, 2]), node("Add", ["turned", "back"], ["y"])], {"one": np.array(1, np.int64), "at": np.array(0, np.int64)}, some)
 
+case("as far as what a pooling leaves goes, and all of that", image + [
+    node("AveragePool", ["x"], ["less"], kernel_shape=[2, 3], strides=[2, 3]), node("Shape", ["less"], ["shape"]), node("Gather", ["shape", "places"], ["extents"]),
+    node("Slice", ["x", "zeros", "extents", "places"], ["part"]), node("Slice", ["less", "zeros", "extents", "places"], ["all"]), node("Sub", ["part", "all"], ["y"])],
+    {"places": ints(2, 3), "zeros": ints(0, 0)}, [[1, 1, 5, 7], [2, 1, 8, 3]])
 for axis in -1, 0, 2:
     case(f"one of as many as there are columns, along axis {axis}", image + [
         node("Gather", ["image", "last"], ["columns"]), node("Add", ["columns", "last"], ["depth"]), node("Sub", ["x", "c"], ["less"]),
