@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // How long the commands measure.
@@ -41,7 +42,7 @@ func benchCommand(t tables) *cobra.Command {
 	o.usual = true
 	o.output.also = []string{"csv"}
 	c := &cobra.Command{
-		Use:        "bench [MODEL|ENGINE]",
+		Use:        "bench [MODEL|ENGINE|RECORDING]",
 		SuggestFor: []string{"latency", "throughput", "speed", "slow", "sweep", "roofline", "ablate", "measure", "profile", "time"},
 		Short:      "Measure latency and throughput, and with --per-layer the time of every layer",
 		Long: "Measure latency and throughput, and with --per-layer the time of every layer. Inputs and outputs stay in the device's\n" +
@@ -276,6 +277,9 @@ func writeHeading(w io.Writer, snap *report.Snapshot) {
 		profile = ", profile " + v.Profile
 	}
 	fmt.Fprintf(w, "%s, %s, batch %d%s, on %s (%s)\n", snap.Model.Name, cfg.Precision, max(1, cfg.Batch), profile, snap.Device.Backend, device)
+	if snap.At != nil {
+		writeNote(w, "as recorded in %s, %s: %s", snap.Replay, snap.At, pane.Label(snap))
+	}
 }
 
 // writeLatency prints what was measured end to end.
@@ -310,10 +314,13 @@ func splitText(s *report.InferenceSplit) string {
 		us(s.H2D), s.InputBytes, us(s.Compute), us(s.D2H), s.OutputBytes)
 }
 
-// report opens the model and makes parts of a snapshot.
+// report opens the model and makes parts of a snapshot; of a recording it takes those of the state that path names.
 func (o *modelFlags) report(ctx context.Context, stderr io.Writer, path string, parts report.Parts, profiling run.Profiling) (snap *report.Snapshot, err error) {
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if snap, err = o.recorded(path, parts); snap != nil || err != nil {
+		return snap, err
 	}
 	err = o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)

@@ -19,6 +19,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/views/pane"
 )
 
 // checkFlags are the flags of trtui check.
@@ -36,11 +37,11 @@ func checkCommand(t tables) *cobra.Command {
 	o.rounds = budget.Rounds
 	o.output.also = []string{"junit", "markdown"}
 	c := &cobra.Command{
-		Use:        "check [MODEL|ENGINE] --budget FILE",
+		Use:        "check [MODEL|ENGINE|RECORDING] --budget FILE",
 		SuggestFor: []string{"budget", "gate", "ci", "junit", "limit"},
 		Short:      "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one",
 		Long: "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one. Limits are absolute or\n" +
-			"against a baseline: another engine or model, which is measured in the same rounds, or a recording. A latency is over its\n" +
+			"against a baseline: another engine or model, which is measured in the same rounds, or a recording. What is checked may be recorded, too: behind @ which configuration. A latency is over its\n" +
 			"limit where that is so with 99 % confidence. As long as its rounds do not tell on which side of the limit it is, the measurement\n" +
 			"goes on, to --max-duration.\n\n" +
 			"A budget is a file of YAML: what limits refer to, if they do to anything, and the limits.\n\n" +
@@ -53,7 +54,8 @@ func checkCommand(t tables) *cobra.Command {
 			"There are limits on " + strings.Join(budget.Names(), ", ") + ".",
 
 		Example: examples("hold a model to the limits of a file", "trtui check model.onnx --precision int8 --data test.npz --budget budget.yaml",
-			"against the engine of the main branch, for a CI", "trtui check model.engine --budget b.yaml --baseline main.engine --format junit"),
+			"against the engine of the main branch, for a CI", "trtui check model.engine --budget b.yaml --baseline main.engine --format junit",
+			"what was recorded of one configuration", "trtui check s.trtui@int8 --budget b.yaml --baseline main.trtui@int8"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args))
@@ -96,6 +98,13 @@ func (o *checkFlags) run(ctx context.Context, stdout, stderr io.Writer, path str
 		o.perRound = took / time.Duration(n*len(rounds[0]))
 		return b.More(own, baseline, took, time.Duration(n)*o.longest)
 	}
+	subject, err := o.modelFlags.recorded(path, report.PartTimings|report.PartMemory)
+	if err != nil {
+		return err
+	}
+	if subject != nil {
+		return o.checkRecorded(stdout, b, subject)
+	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)
 		if err != nil {
@@ -108,15 +117,35 @@ func (o *checkFlags) run(ctx context.Context, stdout, stderr io.Writer, path str
 		if err != nil {
 			return err
 		}
-		c, err := b.Check(own, baseline)
-		if err != nil {
-			return err
-		}
-		if err := o.write(stdout, own.Snapshot, c); err != nil || c.Passed {
-			return err
-		}
-		return errNo
+		return o.answer(stdout, b, own, baseline)
 	})
+}
+
+// checkRecorded holds what was recorded to the budget, beside a baseline that was recorded, too.
+func (o *checkFlags) checkRecorded(stdout io.Writer, b *budget.Budget, subject *report.Snapshot) error {
+	if b.Limits("engine_file") {
+		return fmt.Errorf("%s limits engine_file, and a recording does not tell how large a file is: check the model", b.Path)
+	}
+	baseline, err := o.recorded(b, subject.Config, pane.OwnRanges(subject))
+	if err == nil && baseline == nil && b.Baseline != "" {
+		err = fmt.Errorf("the baseline %s is no recording, and cannot be measured beside one: check the model in place of %s", b.Baseline, subject.Replay)
+	}
+	if err != nil {
+		return err
+	}
+	return o.answer(stdout, b, &budget.Measured{Snapshot: subject}, baseline)
+}
+
+// answer writes whether the limits are kept; they are not if it returns errNo.
+func (o *checkFlags) answer(stdout io.Writer, b *budget.Budget, own, baseline *budget.Measured) error {
+	c, err := b.Check(own, baseline)
+	if err != nil {
+		return err
+	}
+	if err := o.write(stdout, own.Snapshot, c); err != nil || c.Passed {
+		return err
+	}
+	return errNo
 }
 
 // readBudget reads the file of limits.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -17,9 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/diff"
-	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/model"
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -84,46 +81,8 @@ func diffCommand(t tables) *cobra.Command {
 	return c
 }
 
-// operand is one of two things to compare, as a person named it.
-type operand struct {
-	text, path, which string
-}
-
-// parseOperand cuts a name at its last @, unless a file has all of it as its name.
-func parseOperand(text string) operand {
-	at := strings.LastIndexByte(text, '@')
-	if _, err := os.Stat(text); err == nil || at < 0 {
-		return operand{text, text, ""}
-	}
-	return operand{text, text[:at], text[at+1:]}
-}
-
-// parseOperands does for several.
-func parseOperands(args []string) []operand {
-	list := make([]operand, len(args))
-	for i, text := range args {
-		list[i] = parseOperand(text)
-	}
-	return list
-}
-
 // mostSides is how many are set side by side: their engines are in memory together.
 const mostSides = 12
-
-// same reports whether two operands are the same of the same file.
-func (x operand) same(y operand) bool {
-	return x.which == y.which && sameFile(x.path, y.path)
-}
-
-// sameFile reports whether two paths lead to one file.
-func sameFile(x, y string) bool {
-	a, err := os.Stat(x)
-	if err != nil {
-		return x == y
-	}
-	b, err := os.Stat(y)
-	return err == nil && os.SameFile(a, b)
-}
 
 func (o *diffFlags) check(operands []operand) error {
 	switch {
@@ -213,60 +172,6 @@ func (o *diffFlags) sides(ctx context.Context, stderr io.Writer, operands []oper
 
 // letter is what the i-th of several is called.
 func letter(i int) string { return string(rune('A' + i)) }
-
-// files returns the files that an operand names: several with commas between them, where no file is called so.
-func (x operand) files() []string {
-	if _, err := os.Stat(x.path); err == nil || x.path == "" {
-		return []string{x.path}
-	}
-	return strings.Split(x.path, ",")
-}
-
-// read returns what is known of an operand without building anything: a state of a recording, or what files of other programs say;
-// nil where it is neither.
-func (x operand) read() (*report.Snapshot, error) {
-	files := x.files()
-	kind, err := kindOf(files)
-	if err != nil {
-		return nil, err
-	}
-	if kind == viewedFiles {
-		snap, err := openViewed(files)
-		if exchange.IsUnknown(err) && len(files) == 1 {
-			return nil, nil // what opens models says what it is
-		}
-		if err == nil && x.which != "" {
-			err = usageError{fmt.Errorf("%s: the files are of one engine, and have nothing called %s", x.path, x.which)}
-		}
-		if err == nil && snap.Timings == nil {
-			err = fmt.Errorf("%s has no times: name the profile beside it, as in layers.json,profile.json", x.path)
-		}
-		return snap, err
-	}
-	return x.recorded()
-}
-
-// recorded returns the state of a recording that an operand names; nil where its file is none.
-func (x operand) recorded() (*report.Snapshot, error) {
-	if x.path == "" {
-		return nil, nil
-	}
-	r, err := recording.Open(x.path)
-	if errors.Is(err, recording.ErrNotRecording) || errors.Is(err, fs.ErrNotExist) { // what opens models says so
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	state := r.Last()
-	if x.which != "" {
-		if state, err = r.Find(x.which); err != nil {
-			return nil, err
-		}
-	}
-	return r.At(state)
-}
 
 // measure makes the snapshots that were not recorded, in the same rounds, and returns which they are.
 func (o *diffFlags) measure(ctx context.Context, stderr io.Writer, operands []operand, snaps []*report.Snapshot) (measured []int, err error) {

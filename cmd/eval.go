@@ -67,7 +67,7 @@ func evalCommand(t tables) *cobra.Command {
 	var perLayer bool
 	var layerItems string
 	c := &cobra.Command{
-		Use:        "eval [MODEL]",
+		Use:        "eval [MODEL|ENGINE|RECORDING]",
 		SuggestFor: []string{"accuracy", "top1", "agreement", "sqnr", "capability"},
 		Short:      "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory",
 		Long: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory.\n\n" +
@@ -81,6 +81,7 @@ func evalCommand(t tables) *cobra.Command {
 			"With --per-layer, layers are compared on the first items alone, by --layer-items on more of them or all: each takes three\n" +
 			"inferences, layer by layer. Few do to rank layers; a layer that errs on some items alone shows on many.\n\n" +
 			"With --weights, the first row is FP32 with the weights of the model.\n\n" +
+			"Of a recording it is what was recorded: every configuration, or the one that is named behind @.\n\n" +
 			"A configuration of --config, too, is compared only with FP32, unless --precision or --calibrator list others.",
 		Example: examples("precisions and calibrators on labelled data", "trtui eval model.onnx --data test.npz --calib-data calib.npz",
 			"two calibrators of INT8", "trtui eval model.onnx --precision int8 --calibrator entropy,mse",
@@ -88,6 +89,7 @@ func evalCommand(t tables) *cobra.Command {
 			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer",
 			"the same on all items, not the first "+strconv.Itoa(stages.TapItems), "trtui eval model.engine --data test.npz --per-layer --layer-items all",
 			"a language model with weights of 4 bits", "trtui eval model.onnx --data text.txt --weights int4",
+			"what a recording has of all its configurations", "trtui eval session.trtui",
 			"a recurrent model on a sequence", "trtui eval vad.onnx --data chunks.npy --state state=stateN"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -121,6 +123,12 @@ func evalCommand(t tables) *cobra.Command {
 func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, perLayer bool) error {
 	if err := o.check(); err != nil {
 		return err
+	}
+	switch states, err := parseOperand(path).each(); {
+	case err != nil:
+		return err
+	case states != nil:
+		return o.evalRecorded(stdout, path, states, perLayer)
 	}
 	o.anew = o.config.comparesCalibrators()
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
@@ -162,7 +170,7 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 		if o.output.json() {
 			return writeReport(stdout, r.Head(nil), struct{ Rows []evalRow }{rows})
 		}
-		return writeEval(stdout, p, rows)
+		return writeEval(stdout, fmt.Sprintf("%s on %s: %s", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item")), rows)
 	})
 }
 
@@ -309,9 +317,10 @@ func writeRanges(w io.Writer, rows []evalRow) {
 	}
 }
 
-func writeEval(w io.Writer, p *place, rows []evalRow) error {
-	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item"))
-	if p.work.Data.Random() {
+// writeEval prints rows under a heading, which names model and data.
+func writeEval(w io.Writer, heading string, rows []evalRow) error {
+	writeNote(w, "%s", heading)
+	if rows[0].Random {
 		writeNote(w, "random input: accuracy is not meaningful, only agreement is")
 	}
 	for _, input := range slices.Sorted(maps.Keys(rows[0].Config.State)) {
@@ -463,6 +472,11 @@ func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Run
 	if err != nil {
 		return err
 	}
+	return o.writeLayerErrors(w, snap)
+}
+
+// writeLayerErrors prints what the layers of one configuration err by.
+func (o *modelFlags) writeLayerErrors(w io.Writer, snap *report.Snapshot) error {
 	a := snap.Accuracy
 	if o.output.json() {
 		return writeReport(w, snap.Head(), a)

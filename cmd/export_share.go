@@ -14,7 +14,6 @@ import (
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/exchange"
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -37,9 +36,9 @@ func shareCommand(t tables, format exchange.Format) *cobra.Command {
 	c := &cobra.Command{
 		Use:   fmt.Sprintf("%s [MODEL|ENGINE|RECORDING|LAYERS.json...] -o %s", format.Name, kind),
 		Short: "Write " + format.Doc,
-		Long:  "Write " + format.Doc + ".\n\nA model or an engine is measured first. Of a recording it is the last state, or that of --at, and of the files of trtexec\nwhat they tell.",
+		Long:  "Write " + format.Doc + ".\n\nA model or an engine is measured first. Of a recording it is the last state, or that of --at or behind @, and of the files of trtexec\nwhat they tell.",
 		Example: examples("of a model in INT8", "trtui export "+format.Name+" model.onnx --precision int8 -o "+target,
-			"of a recording", "trtui export "+format.Name+" session.trtui -o "+target),
+			"of a configuration of a recording", "trtui export "+format.Name+" session.trtui@fp32 -o "+target),
 		Args: cobra.MaximumNArgs(maxViewed),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.output == "" {
@@ -62,7 +61,7 @@ func shareCommand(t tables, format exchange.Format) *cobra.Command {
 		takesStandardOutput(c)
 	}
 	c.Flags().StringVarP(&o.output, "output", "o", "", what)
-	c.Flags().StringVar(&o.at, "at", "", "of a recording the `STATE` to write: its number, from 1, or a time after the start, as 00:14 or 14s")
+	c.Flags().StringVar(&o.at, "at", "", "of a recording the `STATE` to write: its number, from 1, a time after the start, as 00:14 or 14s, or a configuration, as int8/mse; also behind @")
 	under(c, outputHeading, "output", "at")
 	return c
 }
@@ -137,17 +136,22 @@ func (o *shareFlags) snapshot(ctx context.Context, stderr io.Writer, args []stri
 	}
 	path := modelArg(args)
 	kind, err := kindOf(args)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case kind == recordedFile:
-		return recordedState(path, o.at)
+	}
+	x, err := parseOperand(path).at(o.at)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := x.recorded()
+	switch {
+	case snap != nil || err != nil:
+		return snap, err
 	case o.at != "":
 		return nil, usageError{errors.New("--at chooses a state of a recording")}
 	case kind == viewedFiles:
 		return openViewed(args)
 	}
-	var snap *report.Snapshot
 	err = o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)
 		if err != nil {
@@ -164,41 +168,4 @@ func (o *shareFlags) snapshot(ctx context.Context, stderr io.Writer, args []stri
 		return err
 	})
 	return snap, err
-}
-
-// recordedState returns a state of a recording, the last one by default that has all reports.
-func recordedState(path, at string) (*report.Snapshot, error) {
-	r, err := recording.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	state, err := stateAt(r, at)
-	if err != nil {
-		return nil, err
-	}
-	snap, err := r.At(state)
-	if err != nil {
-		return nil, err
-	}
-	whole := *snap
-	whole.Tried = r.Tried()
-	return &whole, nil
-}
-
-// stateAt returns the index of a state of a recording, by default of the last one that has all reports.
-func stateAt(r *recording.Replay, at string) (state int, err error) {
-	steps := r.Steps()
-	state = len(steps) - 1
-	for i, s := range steps {
-		if s.Settled {
-			state = i
-		}
-	}
-	if at != "" {
-		if state, err = r.Find(at); err != nil {
-			return 0, fmt.Errorf("--at: %w", err)
-		}
-	}
-	return state, nil
 }

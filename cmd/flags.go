@@ -107,6 +107,18 @@ func (g *group) changed(names ...string) bool {
 	})
 }
 
+// anyChanged returns one of the flags that were given, "" where none was.
+func (g *group) anyChanged() (name string) {
+	for _, p := range g.parts {
+		p.flags.VisitAll(func(f *pflag.Flag) {
+			if f.Changed && name == "" {
+				name = f.Name
+			}
+		})
+	}
+	return name
+}
+
 func setHeading(f *pflag.Flag, heading string) {
 	f.Annotations = map[string][]string{headingKey: {heading}}
 }

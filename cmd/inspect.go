@@ -85,7 +85,7 @@ var inspectExamples = map[string]string{
 // inspectPart is one subcommand of inspect: a part of a snapshot, as text or JSON.
 func inspectPart(o *modelFlags, takes part, name, doc string, parts report.Parts, write func(io.Writer, *report.Snapshot)) *cobra.Command {
 	c := &cobra.Command{
-		Use:     name + " [MODEL|ENGINE]",
+		Use:     name + " [MODEL|ENGINE|RECORDING]",
 		Short:   "Show " + doc,
 		Example: inspectExamples[name],
 		Args:    cobra.MaximumNArgs(1),

@@ -39,9 +39,13 @@ func inspectRecording(w io.Writer, o *outputFlags, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return listRecordings(w, o, path)
 	}
-	r, err := recording.Open(path)
+	x := parseOperand(path)
+	r, err := recording.Open(x.path)
 	if err != nil {
 		return err
+	}
+	if x.which != "" {
+		return errors.Join(usageError{fmt.Errorf("inspect recording sums up all of %s; trtui replay %s --format text shows one state", x.path, path)}, r.Close())
 	}
 	defer r.Close()
 	rep, err := r.Report()

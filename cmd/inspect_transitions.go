@@ -13,7 +13,7 @@ import (
 
 func inspectTransitions(o *modelFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "transitions [MODEL|ENGINE]",
+		Use:   "transitions [MODEL|ENGINE|RECORDING]",
 		Short: "Show where tensors change type or format, what that costs, and which choice each conversion is there for",
 		Example: examples("what leaving INT8 and coming back costs", "trtui inspect transitions model.onnx --precision int8",
 			"what one layer in INT8 brings with it", "trtui inspect transitions model.onnx --layer-precisions head:int8"),

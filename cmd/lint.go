@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/advice"
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -35,10 +33,12 @@ func lintCommand(t tables) *cobra.Command {
 		SuggestFor: []string{"advice", "hints", "findings", "warnings"},
 		Short:      "Find what is worth changing in an engine: lost time, memory and accuracy, with figures and what helps",
 		Long: "Find what is worth changing in an engine: lost time, memory and accuracy, with figures and what helps. A model is built\n" +
-			"and measured; of a recording, the last state is looked at, and neither model nor device is needed. Ends with 1 where\n" +
+			"and measured; of a recording, the last state that is complete is looked at, or the one that is named behind @ by its number,\n" +
+			"time or configuration, and neither model nor device is needed. Ends with 1 where\n" +
 			"something is found that is as grave as --fail-on says.",
 		Example: examples("what is wrong with a model in INT8", "trtui lint model.onnx --precision int8 --data test.npz",
 			"of a recorded session, for a script", "trtui lint session.trtui --format json",
+			"of one of its configurations", "trtui lint session.trtui@int8/mse",
 			"let a script fail on warnings, too", "trtui lint model.engine --fail-on warning"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -72,20 +72,13 @@ func (o *lintFlags) lint(ctx context.Context, stdout, stderr io.Writer, path str
 	return err
 }
 
-// snapshot returns the last state of a recording, or makes all that rules look at of a model or an engine.
+// snapshot returns a state of a recording, or makes all that rules look at of a model or an engine.
 func (o *lintFlags) snapshot(ctx context.Context, stderr io.Writer, path string) (snap *report.Snapshot, err error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if path != "" {
-		r, err := recording.Open(path)
-		if err == nil {
-			defer r.Close()
-			return r.At(len(r.Steps()) - 1)
-		}
-		if strings.HasSuffix(path, recording.Extension) || !errors.Is(err, recording.ErrNotRecording) {
-			return nil, err
-		}
+	if snap, err = o.recorded(path, report.PartPasses); snap != nil || err != nil {
+		return snap, err
 	}
 	err = o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)

@@ -40,7 +40,8 @@ func paretoCommand(tables) *cobra.Command {
 			"the workbench plots on its Compare screen.\n\n" +
 			"Latencies of several recordings compare where they were measured on the same machine.",
 		Example: examples("the fastest within half a point of the best top-1", "trtui pareto session.trtui",
-			"with 40 dB at least, of two recordings", "trtui pareto monday.trtui tuesday.trtui --measure sqnr --limit 40"),
+			"with 40 dB at least, of two recordings", "trtui pareto monday.trtui tuesday.trtui --measure sqnr --limit 40",
+			"a configuration beside those of another recording", "trtui pareto monday.trtui@fp32 tuesday.trtui"),
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.limited = c.Flags().Changed("limit")
@@ -72,7 +73,7 @@ func (o *paretoFlags) pareto(stdout io.Writer, paths []string) error {
 		}
 		for _, p := range of {
 			if len(paths) > 1 {
-				p.Name = filepath.Base(path) + "@" + p.Name
+				p.Name = filepath.Base(p.Session) + "@" + p.Name
 			}
 			points = append(points, p)
 		}
@@ -100,13 +101,30 @@ func (o *paretoFlags) pareto(stdout io.Writer, paths []string) error {
 }
 
 // pointsOf returns the configurations of a recording that were timed, in the order in which they were tried, and what a search
-// built.
+// built; or the one that is named behind @.
 func pointsOf(path string) (list []report.ParetoPoint, err error) {
-	r, err := recording.Open(path)
+	x := parseOperand(path)
+	r, err := recording.Open(x.path)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	if x.which != "" {
+		c, err := recording.Named(r.Tried(), x.which)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("recording %s: %w", x.path, err)
+		case c == nil:
+			var names []string
+			for _, c := range r.Tried() {
+				names = append(names, c.Name)
+			}
+			return nil, fmt.Errorf("recording %s has no configuration %q; it has %s", x.path, x.which, strings.Join(names, "; "))
+		case c.Point().Latency == 0:
+			return nil, fmt.Errorf("recording %s: %s was not timed", x.path, c.Name)
+		}
+		return []report.ParetoPoint{{Name: c.Name, Point: c.Point(), Session: x.path}}, nil
+	}
 	rep, err := r.Report()
 	if err != nil {
 		return nil, err

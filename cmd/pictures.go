@@ -92,7 +92,7 @@ func pictureCommand(t tables, form ui.PictureForm) *cobra.Command {
 	f := c.Flags()
 	takesStandardOutput(c)
 	f.StringVarP(&o.output, "output", "o", "", "the `FILE` to write; "+standardOutput+" for standard output")
-	f.StringVar(&o.at, "at", "", "of a recording the `STATE` to draw: its number, from 1, or a time after the start, as 00:14 or 14s")
+	f.StringVar(&o.at, "at", "", "of a recording the `STATE` to draw: its number, from 1, a time after the start, as 00:14 or 14s, or a configuration, as int8/mse; also behind @")
 	usual := "default: the overview, or of two compare, of more matrix"
 	if reports {
 		usual = "default: a report, or of two compare, of more matrix"

@@ -66,12 +66,14 @@ func (f *modelFlags) openModel(path string) (*model.Model, error) {
 		}
 		return f.equipped(model.Parse(f.own.ops(), model.Embedded, testdata.Model()))
 	}
-	return f.equipped(model.Import(f.importer(), path))
+	m, err := model.Import(f.importer(), path)
+	return f.equipped(m, f.orBehind(path, err))
 }
 
 // lookAtModel opens a model that need not be run.
 func (f *modelFlags) lookAtModel(path string) (*model.Model, error) {
-	return f.equipped(model.Look(f.importer(), path))
+	m, err := model.Look(f.importer(), path)
+	return f.equipped(m, f.orBehind(path, err))
 }
 
 // equipped gives a model the program's own passes and calibrators, and the rules that are read anew with each model.

@@ -28,10 +28,11 @@ type replayFlags struct {
 func replayCommand(tables) *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
-		Use:        "replay FILE",
+		Use:        "replay FILE[@STATE]",
 		SuggestFor: []string{"recording"},
 		Short:      "Show a recording in the workbench, without its model or device; as text if there is no terminal",
 		Example: examples("in the workbench, from its end", "trtui replay session.trtui",
+			"one of its configurations", "trtui replay session.trtui@int8/mse",
 			"the state after 14 seconds, as text", "trtui replay session.trtui --at 00:14 --format text"),
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -57,23 +58,27 @@ func (f *replayFlags) replay(ctx context.Context, stdout, stderr io.Writer, path
 	if err := f.checkScreen(); err != nil {
 		return err
 	}
-	r, err := recording.Open(path)
+	x, err := parseOperand(path).at(f.at)
+	if err != nil {
+		return err
+	}
+	r, err := recording.Open(x.path)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	state := len(r.Steps()) - 1
-	if f.at != "" {
-		if state, err = r.Find(f.at); err != nil {
-			return fmt.Errorf("--at: %w", err)
+	if x.which != "" {
+		if state, err = r.Find(x.which); err != nil {
+			return err
 		}
 	}
 	snap, err := r.At(state)
 	if err != nil {
 		return err
 	}
-	if after, err := report.ParseClock(f.at); err == nil && snap.At.After > after {
-		warner(stderr)(fmt.Sprintf("nothing was recorded by %s: this is the first state, %s after the start", f.at, report.Clock(snap.At.After)))
+	if after, err := report.ParseClock(x.which); err == nil && snap.At.After > after {
+		warner(stderr)(fmt.Sprintf("nothing was recorded by %s: this is the first state, %s after the start", x.which, report.Clock(snap.At.After)))
 	}
 	if f.format == "" {
 		look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))

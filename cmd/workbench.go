@@ -114,7 +114,11 @@ func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 	if areCompared(args) {
 		return f.compare(cmd, parseOperands(args))
 	}
-	return f.showFiles(cmd, args, operand{path: modelArg(args)})
+	if len(args) != 1 {
+		return f.showFiles(cmd, args, operand{path: modelArg(args)})
+	}
+	x := parseOperand(args[0])
+	return f.showFiles(cmd, x.files(), x)
 }
 
 // areCompared reports whether arguments are two or more to be compared: not files of one engine.
@@ -266,6 +270,7 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 		if p.crowded != "" {
 			session.Note(p.crowded)
 		}
+		keepCompared(session, p.model, cfg, t.compared)
 		err := t.show(ctx, session, session)
 		if err == nil && ctx.Err() == nil && len(next) > 0 {
 			session.Close()
@@ -284,6 +289,20 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 			p.close()
 		})
 		return err
+	}
+}
+
+// keepCompared has a session keep what it is compared with of the same model on the same device, so that recordings have it.
+func keepCompared(session *sessions.Session, m *model.Model, cfg config.Config, compared []pane.Mark) {
+	here := session.Snapshot().Device
+	for _, mark := range compared {
+		snap, err := mark.Read()
+		if err != nil || snap.Replay != "" || snap.Viewed() != "" || snap.Model == nil || snap.Config.SameEngine(cfg, m.Quantized) {
+			continue
+		}
+		if snap.Model.SHA256 == m.SHA256 && snap.Device.Fingerprint == here.Fingerprint && snap.Device.Threads == here.Threads {
+			session.Keep(snap)
+		}
 	}
 }
 

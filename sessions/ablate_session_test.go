@@ -1,6 +1,8 @@
 package sessions_test
 
 import (
+	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/trtui/trtui/core/build"
@@ -11,6 +13,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
 )
@@ -56,6 +59,10 @@ func columnsOnDemand(t *testing.T, s *sessions.Session) {
 	for _, p := range []config.Precision{config.FP32, config.FP16, config.INT8} {
 		configs = append(configs, config.Config{Precision: p, Calibrator: "minmax", Batch: 1})
 	}
+	during, later := filepath.Join(t.TempDir(), "during.trtui"), filepath.Join(t.TempDir(), "later.trtui")
+	if err := s.Record(during); err != nil {
+		t.Fatal(err)
+	}
 	s.Beside(configs)
 	snap := await(t, s, func(snap *report.Snapshot) bool {
 		return snap.Columns != nil && !snap.Columns.Live && snap.Busy == nil
@@ -75,5 +82,44 @@ func columnsOnDemand(t *testing.T, s *sessions.Session) {
 	}
 	if !c.Of(snap.Config, false) || snap.Made()&report.PartColumns == 0 {
 		t.Error("they are not of the configuration at hand")
+	}
+	if err := s.StopRecording(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Record(later), s.StopRecording()); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{during, later} {
+		besideIsRecorded(t, path, c.Columns[1].Timings)
+	}
+}
+
+// besideIsRecorded reads a recording in which FP16 was measured beside FP32, which was shown before and after.
+func besideIsRecorded(t *testing.T, path string, times *report.Timings) {
+	t.Helper()
+	r, err := recording.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	i, err := r.Find("fp16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := r.At(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if snap.Config.Precision != config.FP16 || snap.Passes == nil || snap.Memory == nil || snap.Overview == nil || snap.Timings == nil ||
+		snap.Timings.EndToEnd.Median != times.EndToEnd.Median || len(snap.Timings.Layers) != len(times.Layers) {
+		t.Errorf("%s: of FP16 is recorded %+v", path, snap)
+	}
+	if last, err := r.At(r.Last()); err != nil || last.Config.Precision != config.FP32 || last.Columns == nil {
+		t.Errorf("%s ends with %+v, %v", path, last.Config, err)
+	}
+	for _, c := range r.Tried() {
+		if c.Aside || c.Runs == 0 {
+			t.Errorf("%s has of %s %+v", path, c.Name, c)
+		}
 	}
 }

@@ -167,6 +167,10 @@ func (s *Session) Study(goal *report.Goal) {
 // Note adds what a person did besides to the log.
 func (s *Session) Note(text string) { s.board.log("info", "", "%s", text) }
 
+// Keep takes over what was found before of another configuration of the model on the device: it is in recordings, beside what the
+// session does.
+func (s *Session) Keep(snap *report.Snapshot) { s.tape.keep(snap) }
+
 // Record begins to write what the session does to a new file, from the present state on.
 func (s *Session) Record(path string) error { return s.tape.begin(path) }
 

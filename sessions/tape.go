@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/trtui/trtui/core/run"
@@ -20,6 +21,7 @@ type tape struct {
 	quantized bool                  // the model brings quantisation of its own
 	unwritten atomic.Pointer[error] // why the last recording ended by itself, until it is told
 	timed     timed                 // what was measured last, for a recording that begins later; the board's mutex is for it
+	beside    []*report.Snapshot    // what was measured beside what is shown, for the same; the newest of each configuration
 }
 
 // timed is a measurement: its samples and their configuration.
@@ -93,7 +95,25 @@ func (t *tape) start(r *recording.Recorder) bool {
 			r.Sample(k, t.timed.cfg, sample)
 		}
 	}
+	for _, snap := range t.beside {
+		r.Snapshot(snap)
+	}
 	return true
+}
+
+// maxBeside is of how many configurations what was measured beside what is shown is kept.
+const maxBeside = 16
+
+// keep takes what was found of a configuration that is measured beside the one that is shown, for the recording that there is, or that
+// begins later.
+func (t *tape) keep(snap *report.Snapshot) {
+	t.board.mu.Lock()
+	defer t.board.mu.Unlock()
+	whole := *snap
+	whole.Seq, whole.Log = max(1, t.board.snap.Seq), t.board.snap.Log
+	t.beside = slices.DeleteFunc(t.beside, func(o *report.Snapshot) bool { return o.Config.SameEngine(snap.Config, t.quantized) })
+	t.beside = append(t.beside[max(0, len(t.beside)-maxBeside+1):], &whole)
+	t.board.record(&whole)
 }
 
 // sampler returns what adds a configuration's samples to its timings and, while there is one, to the recording.

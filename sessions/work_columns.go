@@ -64,7 +64,7 @@ func judgeColumns(ctx context.Context, w *worker, c *report.Columns) error {
 		if c.Columns[i].Err != "" {
 			continue
 		}
-		parts := report.PartMemory
+		parts := report.PartMemory | report.PartPasses
 		if st.Place.Data != nil && st.Model.NeedsSource("its accuracy") == nil {
 			parts |= report.PartScore
 		}
@@ -81,7 +81,25 @@ func judgeColumns(ctx context.Context, w *worker, c *report.Columns) error {
 		judged.Columns = slices.Clone(c.Columns)
 		judged.Columns[i].Point, judged.Columns[i].Accuracy = &point, snap.Accuracy
 		c = &judged
+		if err := keepBeside(ctx, w, cfg, snap, c.Columns[i].Timings); err != nil {
+			return err
+		}
 		w.board.publish(report.PartColumns, func(snap *report.Snapshot) { snap.Columns = c })
 	}
+	return nil
+}
+
+// keepBeside keeps what was found of a configuration, for recordings, unless it is the one that is shown.
+func keepBeside(ctx context.Context, w *worker, cfg config.Config, snap *report.Snapshot, t *report.Timings) error {
+	if w.wishes.sameEngine(cfg, w.board.newest().Config) {
+		return nil
+	}
+	plan, err := w.stages.Tuning.Plan(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	whole := *snap
+	whole.Timings, whole.Overview = t, w.stages.SumUp(cfg, plan, t)
+	w.tape.keep(&whole)
 	return nil
 }

@@ -59,6 +59,9 @@ func withColumns(tried []report.RecordedConfig, c *report.Columns, own bool) []r
 			one.Runs, one.Median, one.P99 = k.Latency.Count, &k.Latency.Median, &k.Latency.P99
 			one.Timings = &report.Timings{EndToEnd: k.Latency, Estimated: c.Estimated}
 		}
+		if one.Runs == 0 {
+			one.Runs = k.Latency.Count
+		}
 		if one.Timings != nil && one.Timings.Beside == nil && i > 0 && k.Speed != nil && c.Columns[0].Err == "" {
 			timed := *one.Timings
 			timed.Beside = &report.Beside{Config: c.Columns[0].Config, Speed: *k.Speed}

@@ -16,19 +16,24 @@ func (f *film) Moment(i int) report.Moment {
 	return report.Moment{State: i + 1, States: len(f.has().steps), After: f.has().steps[i].After, Time: f.has().steps[i].Time}
 }
 
-// Find returns the state, counted from 0, that text names: by its number, counted from 1; by a time after the start of
-// the recording as [report.ParseClock] reads it, which names the last state that there was by then; or by one of its
-// configurations as [film.Tried] names them, which is the newest state with all reports of it. A time at which the recording
-// was over is an error.
+// Find returns the state, counted from 0, that text names: by its number, counted from 1; by one of its configurations as
+// [Named] finds them, which is the newest state with all reports of it; or by a time after the start of the recording as
+// [report.ParseClock] reads it, which names the last state that there was by then. A time at which the recording was over is an
+// error.
 func (f *film) Find(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err == nil {
 		return n - 1, f.check(n - 1)
 	}
-	for _, c := range f.has().tried {
-		if i := f.find(c.Config); c.Name == text && i >= 0 {
+	c, err := Named(f.has().tried, text)
+	if err != nil {
+		return 0, fmt.Errorf("recording %s: %w", f.file.path, err)
+	}
+	if c != nil {
+		if i := f.find(c.Config); i >= 0 {
 			return i, nil
 		}
+		return 0, fmt.Errorf("recording %s: %s was measured beside others alone, and has no states; there are some of %s", f.file.path, c.Name, strings.Join(f.names(), "; "))
 	}
 	after, err := report.ParseClock(text)
 	if err != nil {
@@ -40,6 +45,30 @@ func (f *film) Find(text string) (int, error) {
 	}
 	later := sort.Search(len(f.has().steps), func(i int) bool { return f.Moment(i).After > after })
 	return max(0, later-1), nil
+}
+
+// Named returns the one of the configurations of a recording that has a name, or else the only one whose name goes on behind text; nil
+// where there is none.
+func Named(tried []report.RecordedConfig, text string) (*report.RecordedConfig, error) {
+	var begin []*report.RecordedConfig
+	var names []string
+	for i := range tried {
+		c := &tried[i]
+		rest, ok := strings.CutPrefix(c.Name, text)
+		if ok && rest == "" {
+			return c, nil
+		}
+		if ok && text != "" && strings.ContainsRune("/:, ", rune(rest[0])) {
+			begin, names = append(begin, c), append(names, c.Name)
+		}
+	}
+	switch len(begin) {
+	case 0:
+		return nil, nil
+	case 1:
+		return begin[0], nil
+	}
+	return nil, fmt.Errorf("%q may be %s: name one of them", text, strings.Join(names, "; "))
 }
 
 // length returns how long was recorded: to the end, or to the last state of what was cut short.

@@ -37,7 +37,16 @@ func TestFind(t *testing.T) {
 	if got, err := r.Find("int8/mse"); err != nil || got != 1 || r.Last() != 1 {
 		t.Errorf("int8/mse is state %d, %v; the last that is complete %d", got, err, r.Last())
 	}
+	beside := config.Config{Precision: config.FP16}
+	in.tried = append(in.tried, report.RecordedConfig{Name: "fp16", Config: beside, Aside: true},
+		report.RecordedConfig{Name: "fp32", Config: config.Config{Precision: config.FP32}}, report.RecordedConfig{Name: "fp32, batch 2", Config: config.Config{Precision: config.FP32, Batch: 2}},
+		report.RecordedConfig{Name: "fp32, batch 22", Config: config.Config{Precision: config.FP32, Batch: 22}})
+	if got, err := r.Find("int8"); err != nil || got != 1 {
+		t.Errorf("int8, of which there is int8/mse alone, is state %d, %v", got, err)
+	}
 	for _, c := range []struct{ text, says string }{
+		{"fp16", "recording a.trtui: fp16 was measured beside others alone, and has no states; there are some of int8/mse; fp32; fp32, batch 2; fp32, batch 22"},
+		{"fp32, batch", `"fp32, batch" may be fp32, batch 2; fp32, batch 22: name one of them`}, {"int", "nor a configuration of a.trtui, which has int8/mse; fp32;"},
 		{"0", "no state 0; it has 1 to 4"}, {"5", "no state 5"}, {"-1", "no state -1"}, {"soon", "neither a state's number nor a time"},
 		{"9:00:00", "recording a.trtui: 9:00:00 is past its end: it is 01:05.0 long, with states 1 to 4"}, {"01:05.1", "is past its end"}, {"66s", "is past its end"},
 	} {
