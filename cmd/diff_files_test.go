@@ -78,3 +78,42 @@ func TestDiffFilesRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffOwnFiles: an engine and the files that are written of it as trtexec writes them are the same, in any form of these files, with
+// the source in the engine and without.
+func TestDiffOwnFiles(t *testing.T) {
+	dir := t.TempDir()
+	engine, layers, profile := filepath.Join(dir, "m.engine"), filepath.Join(dir, "l.json"), filepath.Join(dir, "p.json")
+	for _, build := range []string{"--precision fp16", "--precision fp16 --keep-source", "--precision int8 --calibrator minmax --rounding nearest --equalization off --bias-correction off --keep-source"} {
+		command(t, 0, append([]string{"build", "-q", "-o", engine}, strings.Fields(build)...)...)
+		for _, layout := range []string{"trt10", "trt11", "list"} {
+			command(t, 0, "exec", "--loadEngine="+engine, "--duration=0", "--iterations=1", "--warmUp=0", "--exportProfile="+profile, "--exportLayerInfo="+layers, "--layout="+layout)
+			text, _ := command(t, 0, "diff", layers+","+profile, engine, "--times-only", "--duration", "10ms", "--format", "json")
+			var d struct {
+				A, B struct {
+					Steps   int
+					Weights int `json:"weights_bytes"`
+				}
+				AddedSources   []string         `json:"added_sources"`
+				RemovedSources []string         `json:"removed_sources"`
+				ChangedSources []map[string]any `json:"changed_sources"`
+				Groups         []struct{ Name, Kind string }
+				Notes          []string
+			}
+			if err := json.Unmarshal([]byte(text), &d); err != nil || len(d.Groups) == 0 {
+				t.Fatalf("%v: %s", err, text)
+			}
+			if d.A != d.B || len(d.AddedSources)+len(d.RemovedSources)+len(d.ChangedSources) > 0 {
+				t.Errorf("%s, %s: A has %+v, B %+v; sources added %v, removed %v, changed %v", build, layout, d.A, d.B, d.AddedSources, d.RemovedSources, d.ChangedSources)
+			}
+			for _, g := range d.Groups {
+				if g.Kind != "same" {
+					t.Errorf("%s, %s: %s is %s", build, layout, g.Name, g.Kind)
+				}
+			}
+			if notes := strings.Join(d.Notes, "; "); !strings.Contains(notes, "A does not say on which machine") || strings.Contains(notes, "not the same") {
+				t.Errorf("%s, %s: it notes %s", build, layout, notes)
+			}
+		}
+	}
+}

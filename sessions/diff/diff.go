@@ -55,7 +55,7 @@ func Of(a, b Side) (*report.Diff, error) {
 func StepsOf(layers []report.LayerTiming) []Step {
 	list := make([]Step, len(layers))
 	for i, l := range layers {
-		list[i] = Step{From: l.From, Reformat: l.Reformat, Name: l.Name}
+		list[i] = Step{From: l.From, Reformat: l.Reformat || l.Op == "Reformat", Name: l.Name}
 		if len(l.From) == 0 {
 			list[i].From = report.Members(l.Name)
 		}
@@ -289,7 +289,8 @@ func notes(d *report.Diff) (list []string) {
 	if a.SHA256 != "" && b.SHA256 != "" && a.SHA256 != b.SHA256 && len(d.AddedSources)+len(d.RemovedSources) > 0 {
 		list = append(list, "the models are not the same: layers are aligned by the names of those that both have")
 	}
-	if a.Device.Fingerprint != b.Device.Fingerprint || a.Device.Threads != b.Device.Threads {
+	known := a.Device.Fingerprint != "" && b.Device.Fingerprint != "" // no file of another program tells
+	if known && (a.Device.Fingerprint != b.Device.Fingerprint || a.Device.Threads != b.Device.Threads) {
 		list = append(list, fmt.Sprintf("the devices are not the same: %s, and %s", device(a.Device), device(b.Device)))
 	}
 	if a.Estimated != b.Estimated {
@@ -369,7 +370,10 @@ func notesOnFiles(a, b Side) (list []string) {
 	if len(summed) > 0 {
 		list = append(list, verb(summed, "has", "have")+" means and medians of layers, and no samples: noise cannot be told from change")
 	}
-	if len(files) == 2 {
+	switch len(files) {
+	case 1:
+		list = append(list, files[0]+" does not say on which machine it was measured")
+	case 2:
 		list = append(list, "the files do not say on which machines they were measured")
 	}
 	return list

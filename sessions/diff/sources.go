@@ -10,8 +10,18 @@ import (
 
 // sourcesOf returns the layers of the model of a side.
 func sourcesOf(s *report.Snapshot) []report.Layer {
-	if s.Viewed() != "" && s.Passes != nil { // the model's layers are the engine's
+	switch {
+	case s.Passes == nil:
+	case s.Viewed() != "": // the model's layers are the engine's
 		return s.Passes.Source
+	case s.Model.Stripped: // they are, too, and tell what they compute
+		var list []report.Layer
+		for i := range s.Passes.Engine {
+			for _, name := range s.Passes.Engine[i].From {
+				list = append(list, report.Layer{Name: name})
+			}
+		}
+		return list
 	}
 	return s.Model.Layers
 }
@@ -37,9 +47,9 @@ func sources(a, b *report.Snapshot) (added, removed []string) {
 }
 
 // changedSources returns the source layers that both models have by their name and that are not the same there. An engine's are not
-// compared with a model's, which may be written otherwise.
+// compared with a model's, which may be written otherwise, and files of other programs tell of a model's layers the names alone.
 func changedSources(a, b *report.Snapshot) (list []report.SourceChange) {
-	if a.Model == nil || b.Model == nil || a.Model.ByName || b.Model.ByName || a.Model.Kind != b.Model.Kind || a.Model.SHA256 == b.Model.SHA256 && a.Model.SHA256 != "" {
+	if a.Model == nil || b.Model == nil || a.Viewed() != "" || b.Viewed() != "" || a.Model.Kind != b.Model.Kind || a.Model.SHA256 == b.Model.SHA256 && a.Model.SHA256 != "" {
 		return nil
 	}
 	of := map[string]*report.Layer{}

@@ -11,12 +11,17 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// precisionOf returns the type in which a layer computes: that of its first quantised or 16-bit input, else of its output.
+// precisionOf returns the type in which a layer computes: that of its first quantised or 16-bit input, else of its output, or where that
+// is what it quantises to of its input.
 func precisionOf(l *EngineLayer) string {
+	quantised := []string{"i8", "u8", "f8", "f4"}
 	for _, t := range l.Inputs {
-		if slices.Contains([]string{"i8", "u8", "f16", "bf16", "f8", "f4"}, t.Type) {
+		if t.Type == "f16" || t.Type == "bf16" || slices.Contains(quantised, t.Type) {
 			return t.Type
 		}
+	}
+	if len(l.Outputs) > 0 && slices.Contains(quantised, l.Outputs[0].Type) && len(l.Inputs) > 0 && l.Inputs[0].Type != "?" {
+		return l.Inputs[0].Type
 	}
 	if len(l.Outputs) > 0 {
 		return l.Outputs[0].Type

@@ -31,6 +31,7 @@ type EngineLayer struct {
 	Inputs, Outputs                []EngineTensor
 	Attrs                          map[string]any // what else there is, as decoded
 	source                         string         // of ONNX Runtime: the model's node that it is named after; "": its own name
+	added                          bool           // by the builder: other layers' metadata say of which of the model they are, and its own are empty
 }
 
 // EngineTensor is a tensor of an engine.
@@ -72,6 +73,7 @@ func ParseLayerInfo(data []byte) (*LayerInfo, error) {
 		info.Names = info.Names || named
 		info.Layers = append(info.Layers, l)
 	}
+	info.findAdded()
 	if root.IO != nil {
 		info.Format = "TensorRT 11 layer information"
 		if err := info.takeIO(root.IO); err != nil {
@@ -81,6 +83,16 @@ func ParseLayerInfo(data []byte) (*LayerInfo, error) {
 	}
 	info.takeBindings(root.Bindings)
 	return info, nil
+}
+
+// findAdded finds the layers that the builder added, where metadata says of which layers of the model the others are.
+func (info *LayerInfo) findAdded() {
+	says := func(l EngineLayer) bool { return origin.MatchString(l.Metadata) }
+	some := slices.ContainsFunc(info.Layers, says)
+	for i := range info.Layers {
+		l := &info.Layers[i]
+		l.added = some && l.added && !says(*l)
+	}
 }
 
 // unmarshal decodes JSON with numbers as they stand; an error says where.
@@ -120,6 +132,7 @@ func parseEngineLayer(raw json.RawMessage) (l EngineLayer, named bool, err error
 	if l.Name == "" {
 		return l, false, errors.New("it has no Name")
 	}
+	_, l.added = fields["Metadata"]
 	if n, ok := fields["StreamId"].(float64); ok {
 		l.StreamId = int(n)
 	}
@@ -310,7 +323,7 @@ func (l *EngineLayer) Sources() (names []string) {
 			names = append(names, m[1])
 		}
 	}
-	if len(names) > 0 || l.Reformats() {
+	if len(names) > 0 || l.added || l.Reformats() {
 		return names
 	}
 	for part := range strings.SplitSeq(profiled.ReplaceAllString(l.Name, ""), " + ") {

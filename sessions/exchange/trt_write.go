@@ -76,7 +76,9 @@ func stepsOf(s *report.Snapshot) ([]step, error) {
 		source[e.Layer] = true
 	}
 	withInputs := func(l report.Layer) step {
-		l.From = slices.DeleteFunc(slices.Clone(l.From), func(name string) bool { return !source[name] }) // that the builder added
+		if len(source) > 0 { // else the engine is without its source, and what the builder added cannot be told
+			l.From = slices.DeleteFunc(slices.Clone(l.From), func(name string) bool { return !source[name] })
+		}
 		st := step{Layer: l}
 		for _, name := range l.Inputs {
 			t, ok := known[name]
@@ -131,9 +133,13 @@ func layerObject(l step, eleven bool) object {
 	o := object{{"Name", l.Name}, {"LayerType", l.Op}, {"Inputs", tensorObjects(l.inputs, eleven)}, {"Outputs", tensorObjects(l.Outputs, eleven)}, {"ParameterType", typ}}
 	switch l.Op {
 	case "Conv":
-		o = append(o, convolution(l)...)
+		o = append(append(o, convolution(l)...), weights(l))
 	case "Reformat":
 		o = append(o, member{"Origin", "REFORMAT"})
+	default:
+		if l.Weights > 0 {
+			o = append(o, weights(l))
+		}
 	}
 	metadata := ""
 	for _, name := range l.From {
@@ -163,14 +169,22 @@ func convolution(l step) object {
 	if kernel == nil {
 		kernel = []int{}
 	}
-	size := 4
-	for typ, n := range map[string]int{"i8": 1, "u8": 1, "f16": 2} {
-		if l.Precision == typ {
-			size = n
-		}
+	return object{{"Kernel", kernel}, {"Groups", groups}, {"OutMaps", maps}}
+}
+
+// weights writes the constants of a layer in the type in which it computes, as bytes where they are not whole in it.
+func weights(l step) member {
+	typ, size := "Float", 4
+	switch l.Precision {
+	case "f16", "bf16":
+		typ, size = "Half", 2
+	case "i8", "u8":
+		typ, size = "Int8", 1
 	}
-	return object{{"Kernel", kernel}, {"Groups", groups}, {"OutMaps", maps},
-		{"Weights", object{{"Type", map[int]string{1: "Int8", 2: "Half", 4: "Float"}[size]}, {"Count", l.Weights / size}}}}
+	if l.Weights%size != 0 {
+		typ, size = "Int8", 1
+	}
+	return member{"Weights", object{{"Type", typ}, {"Count", l.Weights / size}}}
 }
 
 // trtFormats are the texts of TensorRT for types in rows; TREx knows these.
