@@ -36,7 +36,11 @@ func execCommand(t tables) *cobra.Command {
 --fp16, --int8, --best, --calib, --shapes and the like, --loadInputs, --iterations, --duration, --warmUp, --avgRuns, --percentile,
 --dumpOutput, --exportOutput, --dumpProfile, --exportTimes, --exportProfile, --exportLayerInfo. Those that TensorRT 11 dropped are
 taken, too. A flag without a meaning here is said in a line, and one that trtexec does not have is an error; flags of trtui build may
-stand beside them. --layout=trt10, trt11 or list is the form of --exportLayerInfo.`,
+stand beside them. --layout=trt10, trt11 or list is the form of --exportLayerInfo.
+
+With --best, or --fp16 and --int8, each layer may run in FP32, FP16 or INT8: the model is built in each, their layers are measured
+in the same rounds, and a layer that is faster in another precision than INT8, beyond noise, gets that one, unless all of it is no
+faster then than one precision for all. With --fp16 or --int8 alone all layers that can have that precision.`,
 		Example: examples("measure in FP16 and keep the engine", "trtui exec --onnx=model.onnx --fp16 --saveEngine=model.engine",
 			"what TREx and trtui show", "trtui exec --loadEngine=m.engine --exportProfile=p.json",
 			"what it makes of inputs as bytes", "trtui exec --loadEngine=m.engine --loadInputs=x:x.bin --exportOutput=out.json"),
@@ -105,8 +109,7 @@ func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPla
 	}
 	err := work(ctx, stderr, p)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		o.say("E", "%v", err)
-		fmt.Fprintln(stdout, "&&&& FAILED trtui.exec")
+		fmt.Fprintln(stdout, "&&&& FAILED trtui.exec") // the error is on standard error, as those of all commands are
 		return err
 	}
 	if err == nil {
@@ -119,14 +122,13 @@ func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPla
 func (o *execRun) work(ctx context.Context, stderr io.Writer, p *execPlan) error {
 	o.data.raw = p.inputs
 	return o.with(p.model, stderr, func(at *place, r *sessions.Runner) error {
-		cfg, err := o.configFor(at.model)
+		cfg, err := o.build(ctx, r, p, at)
 		if err != nil {
 			return err
 		}
 		if err := model.Served(at.model, cfg); err != nil {
 			return err
 		}
-		o.options(p, at, cfg)
 		if p.save != "" {
 			size, err := o.save(ctx, r, cfg, p.save)
 			if err != nil {
@@ -154,11 +156,10 @@ func (o *execRun) overRange(ctx context.Context, stderr io.Writer, p *execPlan) 
 		path = filepath.Join(dir, strings.TrimSuffix(name, filepath.Ext(name))+".engine")
 	}
 	err := o.with(p.model, stderr, func(at *place, r *sessions.Runner) error {
-		cfg, err := o.configFor(at.model)
+		cfg, err := o.build(ctx, r, p, at)
 		if err != nil {
 			return err
 		}
-		o.options(p, at, cfg)
 		size, err := o.save(ctx, r, cfg, path)
 		if err == nil {
 			o.say("I", "Engine built: %s, %s", cmp.Or(p.save, "of a range"), bytesText(size))
@@ -222,14 +223,51 @@ func (p *execPlan) batch(at *place, cfg config.Config) int {
 	return batch
 }
 
+// build says what is built, and returns its configuration: of several precisions that are allowed the fastest, layer by layer.
+func (o *execRun) build(ctx context.Context, r *sessions.Runner, p *execPlan, at *place) (config.Config, error) {
+	cfg, err := o.configFor(at.model)
+	if err != nil {
+		return cfg, err
+	}
+	allowed := p.allowed()
+	if at.model.Engine != nil {
+		allowed = nil
+	}
+	o.options(p, at, cfg, allowed)
+	if allowed == nil {
+		return cfg, nil
+	}
+	best, err := sessions.BestOf(ctx, r, cfg, allowed, run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime})
+	if err != nil {
+		return cfg, err
+	}
+	for _, c := range best.Alone.Columns {
+		o.say("I", "All layers in %s: %s ms", c.Config.Precision, ms(c.Latency.Median))
+	}
+	own := at.model.Quantized
+	switch {
+	case best.Mixed == nil:
+		o.say("I", "No layer is faster in another precision than %s, beyond noise: it is built", best.Config.Label(own))
+	case best.Config.SameEngine(*best.Mixed, own):
+		o.say("I", "Each layer in its fastest precision (%s): %.2f times as fast as the fastest of these; it is built", best.Mixed.Label(own), best.Beside.Ratio)
+		o.say("I", "LayerPrecisions: %s", strings.Join(best.Config.LayerPrecisions, ","))
+	default:
+		o.say("I", "Each layer in its fastest precision (%s) is no faster in all: %s is built", best.Mixed.Label(own), best.Config.Label(own))
+	}
+	return best.Config, nil
+}
+
 // options says what is built and how long it is measured.
-func (o *execRun) options(p *execPlan, at *place, cfg config.Config) {
+func (o *execRun) options(p *execPlan, at *place, cfg config.Config, allowed []config.Precision) {
 	format := "ONNX"
 	if at.model.Engine != nil {
 		format = "Engine"
 	}
 	o.section(exchange.Section{Heading: "Model Options", Lines: []string{"Format: " + format, "Model: " + at.model.Path, "Output:"}})
 	precision := map[config.Precision]string{config.FP32: "FP32", config.FP16: "FP32+FP16", config.INT8: "FP32+INT8"}[cfg.Precision]
+	if allowed != nil {
+		precision = "FP32+FP16+INT8"
+	}
 	calibration := cfg.Calibrator
 	switch {
 	case !cfg.Quantizes():

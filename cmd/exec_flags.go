@@ -22,7 +22,7 @@ type execPlan struct {
 	profile     string   // of the engine, that inferences run in
 	ranged      bool     // the engine is built for a range first, and run at other shapes than its best, or in one of its profiles
 	args        []string // of our own flags
-	precisions  []string
+	precisions  []string // that are allowed beside FP32
 	iterations  int
 	warmUp      float64 // ms
 	duration    float64 // s
@@ -151,7 +151,7 @@ func execFlags() map[string]execFlag {
 	}
 	flags := map[string]execFlag{
 		"onnx": model, "loadEngine": model, "saveEngine": {do: func(p *execPlan, v string) error { p.save = v; return nil }},
-		"fp16": precision("fp16"), "int8": precision("int8"), "best": precision("int8"),
+		"fp16": precision("fp16"), "int8": precision("int8"), "best": switched(func(p *execPlan) { p.precisions = append(p.precisions, "fp16", "int8") }),
 		"shapes": {do: func(p *execPlan, v string) error { p.shapes = v; return nil }}, "minShapes": passed("minShapes"), "optShapes": passed("optShapes"), "maxShapes": passed("maxShapes"), "profile": passed("profile"),
 		"useProfile": {do: func(p *execPlan, v string) error { p.profile = v; return nil }},
 		"batch":      passed("batch"), "calib": passed("ranges"), "timingCacheFile": passed("timing-cache"), "layerPrecisions": passed("layer-precisions"),
@@ -241,6 +241,15 @@ func (p *execPlan) running() (args []string) {
 		args = append(args, "--useProfile="+p.profile)
 	}
 	return args
+}
+
+// allowed returns the precisions that layers may run in, the least last; nil where one is asked for, which holds for all that has a
+// kernel for it.
+func (p *execPlan) allowed() []config.Precision {
+	if !slices.Contains(p.precisions, "fp16") || !slices.Contains(p.precisions, "int8") {
+		return nil
+	}
+	return []config.Precision{config.FP32, config.FP16, config.INT8}
 }
 
 // spareInputs refuses to write over the model that is read, or what flags of ours name, and what is never written over.

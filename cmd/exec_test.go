@@ -88,6 +88,23 @@ func TestExecCalib(t *testing.T) {
 	}
 }
 
+// TestExecBest: with several precisions allowed all are measured, and it is said what is built of them.
+func TestExecBest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model in three precisions")
+	}
+	cache := filepath.Join(t.TempDir(), "calib.cache")
+	command(t, 0, "calibrate", digitsFile, "-q", "--calibration-cache", cache)
+	for _, flags := range [][]string{{"--best"}, {"--int8", "--fp16"}} {
+		out, _ := command(t, 0, append([]string{"exec", "--onnx=" + digitsFile, "--calib=" + cache, "--warmUp=0", "--duration=0", "--iterations=2", "--quiet"}, flags...)...)
+		for _, want := range []string{"Precision: FP32+FP16+INT8", "All layers in fp32: ", "All layers in fp16: ", "All layers in int8: ", "is built"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%v: %q is missing in\n%s", flags, want, out)
+			}
+		}
+	}
+}
+
 // TestExecOutputs: what trtexec's flags write of the outputs for inputs as bytes is what the layers' definition makes of them.
 func TestExecOutputs(t *testing.T) {
 	if testing.Short() {
