@@ -58,13 +58,13 @@ func writeAblation(w io.Writer, head report.Head, a *report.Ablation) {
 	}
 	var rows [][]string
 	for _, r := range a.Rows {
-		without := ms(r.Without)
+		with, without := ms(r.With), ms(r.Without)
 		if r.Without == 0 {
-			without = "-"
+			with, without = "-", "-"
 		}
-		rows = append(rows, []string{r.Rule, strconv.Itoa(r.Sites), strconv.Itoa(r.LayersSaved), bytesText(int(r.BytesSaved)), without, worthBar(r.Worth, most, 24), worthText(r)})
+		rows = append(rows, []string{r.Rule, strconv.Itoa(r.Sites), strconv.Itoa(r.LayersSaved), bytesText(int(r.BytesSaved)), with, without, worthBar(r.Worth, most, 24), worthText(r)})
 	}
-	writeTable(w, []string{"rule", ">places", "~>layers saved", "~>saved", ">without ms", "~worth", ""}, rows)
+	writeTable(w, []string{"rule", ">places", "~>layers saved", "~>saved", ">with ms", ">without ms", "~worth", ""}, rows)
 	if n := len(a.Idle); n > 0 {
 		fmt.Fprintf(w, "\n%s nowhere in this network\n", count(n, "other rule")+" apply")
 	}

@@ -22,7 +22,7 @@ func TestAblationText(t *testing.T) {
 	writeAblation(&out, report.Head{Model: &report.ModelHead{Name: "m"}, Config: &config.Config{}, Device: &report.Device{Backend: "cpu"}}, a)
 	lines := strings.Split(out.String(), "\n")
 	for _, c := range []struct{ rule, want string }{
-		{"good", "2.000  ████████████░░░░░░░░░░░░  +100.0 % (+50.0 to +100.0)"},
+		{"good", "1.000       2.000  ████████████░░░░░░░░░░░░  +100.0 % (+50.0 to +100.0)"},
 		{"noise", "no significant difference (-10.0 to +20.0)"},
 		{"bad", "-10.0 % (-12.0 to -8.0)"},
 		{"twin", "the same engine without it"},

@@ -159,7 +159,7 @@ func hintOnRemedy(r report.Remedy) string {
 		report.RemedyPrecision:     "--layer-precisions LAYER:fp32, or :fp16, :int8; trtui inspect passes says why a layer has the one it has",
 		report.RemedyTactics:       "trtui inspect tactics lists the candidates; --tactic LAYER=TACTIC pins one; --timing-cache none times them again",
 		report.RemedyRules:         "leave out --disable",
-		report.RemedyModel:         "the model itself would have to change; trtui inspect passes has the reasons",
+		report.RemedyModel:         "the model itself would have to change",
 		report.RemedyBatch:         "--batch makes an inference larger; trtui bench --sweep batch=1..64 shows what that gives",
 		report.RemedyMeasure:       "measure on a machine at rest, and with trtui bench --duration longer",
 		report.RemedyMemory:        "trtui inspect memory shows the arena; --batch, --shapes and --precision make tensors smaller",

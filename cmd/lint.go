@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -107,7 +106,7 @@ func writeAdvice(w io.Writer, snap *report.Snapshot, a *report.Advice) {
 	if snap.Timings != nil {
 		latency = float64(snap.Timings.EndToEnd.Median)
 	}
-	for _, f := range a.Findings {
+	for i, f := range a.Findings {
 		head := fmt.Sprintf("%-8s %s", f.Severity, f.Rule)
 		if f.Layer != "" {
 			head += ": " + short(f.Layer)
@@ -118,13 +117,13 @@ func writeAdvice(w io.Writer, snap *report.Snapshot, a *report.Advice) {
 		fmt.Fprintln(w)
 		writeNote(w, "%s", head)
 		writeIndented(w, ui.VisibleName(f.Text))
-		writeIndented(w, "-> "+hintOnRemedy(f.Remedy))
+		if !a.GoesOn(i) {
+			writeIndented(w, "-> "+hintOnRemedy(f.Remedy))
+		}
 	}
 	fmt.Fprintf(w, "\n%s by %s\n", count(len(a.Findings), "finding"), count(a.Asked(), "rule"))
-	for _, r := range a.Rules {
-		if r.Missing != nil {
-			fmt.Fprintf(w, "%s was not looked at: no %s\n", r.Rule, strings.Join(r.Missing, ", no "))
-		}
+	for _, text := range a.Unasked() {
+		writeNote(w, "%s", text)
 	}
 }
 

@@ -43,7 +43,7 @@ func header(s *report.Snapshot, want config.Config, job *ui.Job, midBuild bool) 
 		h.Iterations = 0
 	}
 	h.Gauges = gauges(s.Telemetry)
-	h.Badges = badges(s, len(want.LayerPrecisions), midBuild)
+	h.Badges = badges(s, want, midBuild)
 	return h
 }
 
@@ -74,8 +74,8 @@ func randomRanges(s *report.Snapshot) bool {
 	return s.Model != nil && s.Model.Random && !pane.OwnRanges(s)
 }
 
-// badges returns the lasting remarks; set is how many layers have a precision of their own.
-func badges(s *report.Snapshot, set int, midBuild bool) []ui.Badge {
+// badges returns the lasting remarks on a snapshot and on the configuration that is asked for.
+func badges(s *report.Snapshot, want config.Config, midBuild bool) []ui.Badge {
 	var badges []ui.Badge
 	if s.Err != "" {
 		badges = append(badges, ui.Badge{Text: "ERROR", Style: ui.Bad | ui.Bold})
@@ -89,8 +89,11 @@ func badges(s *report.Snapshot, set int, midBuild bool) []ui.Badge {
 	if s.Overview != nil && slices.ContainsFunc(s.Overview.Badges, func(b report.Badge) bool { return b.Text == report.UsualShapes }) {
 		badges = append(badges, ui.Badge{Text: report.UsualShapes, Style: ui.Accent})
 	}
-	if set > 0 {
+	if set := len(want.LayerPrecisions); set > 0 {
 		badges = append(badges, ui.Badge{Text: words.Plural(set, "layer") + " set", Style: ui.Accent})
+	}
+	if off := config.OffLabel(want); off != "" {
+		badges = append(badges, ui.Badge{Text: off, Style: ui.Accent})
 	}
 	if s.Device.Estimated {
 		badges = append(badges, ui.Badge{Text: "estimated", Style: ui.Warn})

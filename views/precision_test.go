@@ -41,6 +41,9 @@ func TestLayerPrecision(t *testing.T) {
 		t.Errorf("asked for %q", got)
 	}
 	b.wants("2 layers set")
+	off := *snap
+	off.Config.Disable = []string{"fuse-activation"}
+	newBench(t, ui.Options{}, &off).wants("fuse-activation off") // on the first line, whatever the screen
 	b.press("P", "G", "enter")
 	want()
 	b.press("3", "g", "P") // the first layer of the engine was put there by quantisation

@@ -119,11 +119,19 @@ type Shortage struct {
 func (e *Shortage) Error() string {
 	switch {
 	case e.What == "":
-		return fmt.Sprintf("this takes %d MiB of memory, and the limit is %d MiB", e.Need>>20, e.Limit>>20)
+		return fmt.Sprintf("this takes %s of memory, and the limit is %s", amount(e.Need), amount(e.Limit))
 	case e.Limit > 0:
-		return fmt.Sprintf("%s needs %d MiB of memory, and of the limit of %d MiB %d MiB are left", e.What, e.Need>>20, e.Limit>>20, e.Free>>20)
+		return fmt.Sprintf("%s needs %s of memory, and of the limit of %s %s are left", e.What, amount(e.Need), amount(e.Limit), amount(e.Free))
 	}
-	return fmt.Sprintf("%s needs %d MiB of memory, and %d MiB are free", e.What, e.Need>>20, e.Free>>20)
+	return fmt.Sprintf("%s needs %s of memory, and %s are free", e.What, amount(e.Need), amount(e.Free))
+}
+
+// amount writes bytes in MiB, less than one of these in KiB.
+func amount(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
 }
 
 // fewBytes is the size from which on memory is asked for.

@@ -7,6 +7,7 @@ package advice
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -65,7 +66,9 @@ var others = map[string]func(*report.Snapshot) []string{"below-roofline": noPeak
 // On asks every rule about a snapshot.
 func On(s *report.Snapshot) *report.Advice {
 	a, f := &report.Advice{}, newFacts(s)
-	for _, r := range Rules() {
+	order := map[string]int{}
+	for i, r := range Rules() {
+		order[r.Name] = i
 		result := report.RuleResult{Rule: r.Name, Doc: r.Doc, Missing: missing(r.Needs, s)}
 		if wants := others[r.Name]; wants != nil && result.Missing == nil {
 			result.Missing = wants(s)
@@ -80,8 +83,13 @@ func On(s *report.Snapshot) *report.Advice {
 		a.Rules = append(a.Rules, result)
 	}
 	rank := func(f report.Finding) int { return slices.Index(report.Severities(), f.Severity) }
+	longest := map[string]time.Duration{} // of a rule's findings of one severity, which stay together
+	of := func(f report.Finding) string { return string(f.Severity) + " " + f.Rule }
+	for _, f := range a.Findings {
+		longest[of(f)] = max(longest[of(f)], f.Time)
+	}
 	slices.SortStableFunc(a.Findings, func(a, b report.Finding) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Time, a.Time))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(longest[of(b)], longest[of(a)]), cmp.Compare(order[a.Rule], order[b.Rule]), cmp.Compare(b.Time, a.Time))
 	})
 	return a
 }

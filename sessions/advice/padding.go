@@ -34,8 +34,8 @@ func padding(f *facts) (list []report.Finding) {
 			continue
 		}
 		list = append(list, report.Finding{Severity: report.Suggestion, Remedy: report.RemedyModel, Layer: l.Name, Time: took,
-			Text: fmt.Sprintf("%s makes %d channels and computes %d, since they lie in blocks of %d: %s of its work is padding; it takes %s of the time",
-				short(l.Name), channels, padded, block, percent(lost), percent(taken)),
+			Text: fmt.Sprintf("%s makes %d channels and computes %d, since they lie in blocks of %d: %s of its work is padding; it takes %s of the time, and %d channels would take no more",
+				short(l.Name), channels, padded, block, percent(lost), percent(taken), padded),
 			Evidence: []report.Evidence{number("channels", float64(channels)), number("block", float64(block)), share("padding", lost), shareOf(taken)}})
 	}
 	byTime(list)

@@ -188,6 +188,9 @@ func (c Config) offClauses() []clause {
 	return []clause{rules, sites}
 }
 
+// OffLabel says in a few words which rules a configuration switches off, "fuse-activation off, 2 sites off"; "" where none.
+func OffLabel(c Config) string { return join(c.offClauses(), nil) }
+
 // CountOf writes a number with its noun.
 func CountOf(n int, one, many string) string {
 	if n == 1 {

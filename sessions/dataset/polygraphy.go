@@ -127,7 +127,10 @@ func (r pgRunner) MarshalJSON() ([]byte, error) { return json.Marshal([]any{r.na
 func parseResults(data []byte) ([]Results, error) {
 	var file pgResults
 	err := json.Unmarshal(data, &file)
-	if err == nil && len(file.List) == 0 {
+	switch {
+	case errors.As(err, new(*json.SyntaxError)):
+		err = errors.New("it is no JSON")
+	case err == nil && len(file.List) == 0:
 		err = errors.New("no runner in it")
 	}
 	if err != nil {

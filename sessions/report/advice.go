@@ -1,6 +1,10 @@
 package report
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Advice is what rules find in a snapshot (trtui lint). It follows from the snapshot alone, so it is made where it is shown, of
 // a recording too.
@@ -84,4 +88,33 @@ const (
 // Remedies are all there are.
 func Remedies() []Remedy {
 	return []Remedy{RemedyPreprocessing, RemedyLabelOffset, RemedyData, RemedyCalibrator, RemedyWeightScales, RemedyEqualization, RemedyPrecision, RemedyTactics, RemedyRules, RemedyModel, RemedyBatch, RemedyMeasure, RemedyMemory, RemedyThreads}
+}
+
+// Unasked says which rules could not look, and for want of what.
+func (a *Advice) Unasked() (list []string) {
+	var order []string
+	rules := map[string][]string{}
+	for _, r := range a.Rules {
+		if r.Missing == nil {
+			continue
+		}
+		key := strings.Join(r.Missing, ", ")
+		if rules[key] == nil {
+			order = append(order, key)
+		}
+		rules[key] = append(rules[key], r.Rule)
+	}
+	for _, key := range order {
+		list = append(list, fmt.Sprintf("not looked at without %s: %s", key, strings.Join(rules[key], ", ")))
+	}
+	return list
+}
+
+// GoesOn reports whether the finding behind finding i is of the same rule, and what helps is the same: it is said behind the last.
+func (a *Advice) GoesOn(i int) bool {
+	if i+1 >= len(a.Findings) {
+		return false
+	}
+	f, next := &a.Findings[i], &a.Findings[i+1]
+	return f.Rule == next.Rule && f.Severity == next.Severity && f.Remedy == next.Remedy
 }

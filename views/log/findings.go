@@ -125,38 +125,18 @@ func (v *findingsView) build() {
 	for i, f := range v.advice.Findings {
 		v.lines = append(v.lines, findingLine{i, findingHead, ""})
 		add(i, findingText, f.Text)
-		if help := v.help(f.Remedy); help != "" {
+		if help := v.help(f.Remedy); help != "" && !v.advice.GoesOn(i) {
 			add(i, findingHelp, help)
 		}
 	}
 	if len(v.advice.Rules) > 0 && len(v.advice.Findings) == 0 {
 		add(-1, findingText, fmt.Sprintf("nothing found by %s", words.Plural(v.advice.Asked(), "rule")))
 	}
-	for _, text := range unasked(v.advice) {
+	for _, text := range v.advice.Unasked() {
 		add(-1, findingHelp, text)
 	}
 	v.list.Lines = len(v.lines)
 	v.list.Refresh()
-}
-
-// unasked says which rules could not look, and for want of what.
-func unasked(a *report.Advice) (list []string) {
-	var order []string
-	rules := map[string][]string{}
-	for _, r := range a.Rules {
-		if r.Missing == nil {
-			continue
-		}
-		key := strings.Join(r.Missing, ", ")
-		if rules[key] == nil {
-			order = append(order, key)
-		}
-		rules[key] = append(rules[key], r.Rule)
-	}
-	for _, key := range order {
-		list = append(list, fmt.Sprintf("not looked at without %s: %s", key, strings.Join(rules[key], ", ")))
-	}
-	return list
 }
 
 // help says which key makes the change that helps, or else which flag.
