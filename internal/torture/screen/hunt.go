@@ -5,6 +5,7 @@ package screen
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -43,8 +44,9 @@ func start(p torture.Place) (*torture.Worker, error) {
 	return &torture.Worker{Try: h.try, Count: func() map[string]int { return h.count }}, nil
 }
 
-// Toggles has the workbench build one configuration after the other for some time, and returns what memory it held after a
-// third of the time, and at its end.
+// Toggles has the workbench build one configuration after the other for some time, and returns what memory it held at all times
+// of the second third of it, and of the last: not what it takes for a while, as to measure how fast memory is, for which that must
+// be more than the caches have.
 func Toggles(ctx context.Context, p torture.Place, seed uint64, dir string, within time.Duration) (early, late int64, err error) {
 	rnd := rand.New(rand.NewPCG(seed, 32))
 	cmd := exec.CommandContext(ctx, p.Program, "--timing-cache", filepath.Join(dir, "timing"), "--threads", "1")
@@ -56,15 +58,17 @@ func Toggles(ctx context.Context, p torture.Place, seed uint64, dir string, with
 	}
 	defer t.close()
 	began := time.Now()
+	early, late = math.MaxInt64, math.MaxInt64
 	for time.Since(began) < within && ctx.Err() == nil {
 		if err := t.send([]string{"f", "c", "R", "r", "1", "2", "4", "6", "x", " ", "\x1b"}[rnd.IntN(11)]); err != nil {
 			return 0, 0, err
 		}
 		time.Sleep(time.Duration(rnd.IntN(400)) * time.Millisecond)
-		if m := torture.Memory(cmd.Process.Pid); time.Since(began) < within/3 {
-			early = max(early, m)
-		} else if time.Since(began) > 2*within/3 {
-			late = max(late, m)
+		switch m, past := torture.Memory(cmd.Process.Pid), time.Since(began); {
+		case past > 2*within/3:
+			late = min(late, m)
+		case past > within/3:
+			early = min(early, m)
 		}
 	}
 	return early, late, ctx.Err()
