@@ -110,6 +110,10 @@ func TestRecogniseRotary(t *testing.T) {
 		{"before-the-heads", of(func(n rotaryNet) *graph.Tensor {
 			return n.add("Rotary", graph.Rotary, graph.RotaryAttrs{}, n.x(), n.table(math.Cos, 4, own, 1, 6, 4), n.table(math.Sin, 4, own, 1, 6, 4))
 		})},
+		{"before-the-repeated-heads", of(func(n rotaryNet) *graph.Tensor {
+			x := n.repeated("x")
+			return n.add("Rotary", graph.Rotary, graph.RotaryAttrs{}, x, n.table(math.Cos, 4, own, 1, 6, 4), n.table(math.Sin, 4, own, 1, 6, 4))
+		})},
 		{"turned-back", of(func(n rotaryNet) *graph.Tensor {
 			x := n.x()
 			return n.op("Sub", elementwise.Sub, n.op("Mul", elementwise.Mul, x, cos(n)), n.op("Mul", elementwise.Mul, n.rotated(x, 8), sin(n)))
@@ -124,6 +128,27 @@ func TestRecogniseRotary(t *testing.T) {
 			return n.output(m.sum(x, cos(m), r, sin(m)), r)
 		}},
 	})
+}
+
+// repeated returns 2 heads that are repeated before they are turned, as Falcon's are.
+func (n rotaryNet) repeated(name string) *graph.Tensor {
+	x := n.reshape("Groups", n.input(name, 2, 6, 16), 2, 6, 2, 1, 8)
+	x = n.add("Expand", graph.Expand, nil, x, n.ints(2, 6, 2, 2, 8))
+	return n.transpose("Transpose", n.reshape("Heads", x, 2, 6, 4, 8), 0, 2, 1, 3)
+}
+
+// TestRepeatedBeforeAttention: keys that are repeated for groups of queries and turned then are turned once and read by each group.
+func TestRepeatedBeforeAttention(t *testing.T) {
+	n := rotaryNet{attnNet{newNet(t, "repeated")}}
+	c, s := n.table(math.Cos, 8, halves(8), 6, 8), n.table(math.Sin, 8, halves(8), 6, 8)
+	turned := func(x *graph.Tensor) *graph.Tensor { return n.sum(x, c, n.rotated(x, 8), s) }
+	k := n.transpose("Transpose", turned(n.repeated("k")), 0, 1, 3, 2)
+	src := n.output(n.joined(n.matmul(n.softmax(n.scaled(n.matmul(turned(n.x()), k))), n.repeated("v"))))
+	got, _ := runPass(t, src, Standard(), pass.Config{})
+	sameMeaning(t, src, got, 1e-5)
+	if counts := opCounts(got); !equalCounts(counts, map[string]int{"RotaryEmbedding": 2, "Attention": 1}) {
+		t.Errorf("layers %v in\n%s", counts, got)
+	}
 }
 
 // An attention reads what embeddings make of projections, and cuts the heads.

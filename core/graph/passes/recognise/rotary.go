@@ -393,6 +393,12 @@ func rotaryScale(r *pass.Rewrite, l *graph.Layer) bool {
 //
 //	x = Transpose(Reshape(t, [B, S, H, D])) perm=[0 2 1 3]        u = RotaryEmbedding(t, cos, sin) heads=H
 //	y = RotaryEmbedding(x, cos, sin)                         ->   y = Transpose(Reshape(u, [B, S, H, D])) perm=[0 2 1 3]
+//
+// and before those that repeat heads for groups of queries, so that each is turned once:
+//
+//	e = Expand(t [B, S, H, 1, D], [1, 1, 1, G, 1])                u = RotaryEmbedding(Reshape(t, [B, S, H*D]), cos, sin) heads=H
+//	x = Transpose(Reshape(e, [B, S, H*G, D])) perm=[0 2 1 3]      e = Expand(Reshape(u, [B, S, H, 1, D]), [1, 1, 1, G, 1])
+//	y = RotaryEmbedding(x, cos, sin)                         ->   y = Transpose(Reshape(e, [B, S, H*G, D])) perm=[0 2 1 3]
 func rotaryHeads(r *pass.Rewrite, l *graph.Layer) bool {
 	x, y := l.Inputs[0], l.Outputs[0]
 	if len(x.Dims) != 4 {
@@ -401,15 +407,10 @@ func rotaryHeads(r *pass.Rewrite, l *graph.Layer) bool {
 	if normHeads(r, x) {
 		return true
 	}
-	list := operandForms(r, x, false, batchRole, headRole, rowRole, depthRole)
-	i := slices.IndexFunc(list, func(f form) bool {
-		return len(f.dims) == 3 && !f.turned && len(f.layers) > 0 && f.repeats.Is(1) && f.batch.Equal(x.Dims[0]) && f.heads.Equal(x.Dims[1])
-	})
-	heads, ok := x.Dims[1].IsConst()
-	if i < 0 || !ok {
+	f, heads, ok := headsForm(r, x)
+	if !ok {
 		return false
 	}
-	f := list[i]
 	c := r.Candidate("rotary-heads", l)
 	attrs := l.Attrs.(graph.RotaryAttrs)
 	attrs.Heads = heads
@@ -424,8 +425,7 @@ func rotaryHeads(r *pass.Rewrite, l *graph.Layer) bool {
 	if !ok {
 		return c.Miss(pass.WrongShape, "%s cannot be given the shape %s", f.t, symbolic.Format(f.dims))
 	}
-	cut := []symbolic.Dim{x.Dims[0], x.Dims[2], x.Dims[1], x.Dims[3]}
-	shape, ok := match.ReshapeTo(u, cut)
+	_, ok = match.ReshapeTo(u, []symbolic.Dim{x.Dims[0], x.Dims[2], f.heads, symbolic.Const(1), x.Dims[3]})
 	if !ok || !c.Has(by) || !c.Enabled() {
 		return false
 	}
@@ -440,12 +440,47 @@ func rotaryHeads(r *pass.Rewrite, l *graph.Layer) bool {
 	by.Outputs = []*graph.Tensor{r.Network().NewTensor(u.Name, u.Type, u.Dims)}
 	by.Name = u.Name
 	by = r.Network().Insert(by)
-	apart := r.Reshape(by.Outputs[0], y.Name+"_shape", shape)
-	apart.Name, apart.From, apart.Outputs = y.Name+"_heads", l.From, []*graph.Tensor{r.Network().NewTensor(y.Name+"_heads", y.Type, cut)}
-	apart = r.Network().Insert(apart)
+	apart := headsApart(r, l, by.Outputs[0], f)
 	moved := r.Moved(f.layers)
-	last := r.Replace(l, &graph.Layer{Op: graph.Transpose, Attrs: graph.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, Inputs: apart.Outputs})
+	last := r.Replace(l, &graph.Layer{Op: graph.Transpose, Attrs: graph.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, Inputs: apart[len(apart)-1].Outputs})
 	c.Absorb(f.layers, moved)
-	apart.From, last.From = c.Members, c.Members
-	return c.Fire(by, apart, last)
+	list := append(append([]*graph.Layer{by}, apart...), last)
+	for _, l := range list[1:] {
+		l.From = c.Members
+	}
+	return c.Fire(list...)
+}
+
+// headsForm returns the form of x [B, heads, S, D] before its heads are cut, and how many there are in it: fewer where each is repeated.
+func headsForm(r *pass.Rewrite, x *graph.Tensor) (f form, heads int, ok bool) {
+	for _, f := range operandForms(r, x, false, batchRole, headRole, rowRole, depthRole) {
+		n, ok := f.heads.IsConst()
+		if ok && len(f.dims) == 3 && !f.turned && len(f.layers) > 0 && f.batch.Equal(x.Dims[0]) && f.heads.Mul(f.repeats).Equal(x.Dims[1]) {
+			return f, n, true
+		}
+	}
+	return form{}, 0, false
+}
+
+// headsApart adds the layers that give the heads of rows u, which take the place of l's result, an axis of their own, repeated as form f
+// says.
+func headsApart(r *pass.Rewrite, l *graph.Layer, u *graph.Tensor, f form) (list []*graph.Layer) {
+	x, y := l.Inputs[0], l.Outputs[0]
+	add := func(by *graph.Layer, name string, dims ...symbolic.Dim) *graph.Tensor {
+		by.Name, by.From, by.Outputs = y.Name+name, l.From, []*graph.Tensor{r.Network().NewTensor(y.Name+name, y.Type, dims)}
+		list = append(list, r.Network().Insert(by))
+		return by.Outputs[0]
+	}
+	batch, rows, depth := x.Dims[0], x.Dims[2], x.Dims[3]
+	reshape := func(t *graph.Tensor, name, shapeName string, dims ...symbolic.Dim) *graph.Tensor {
+		shape, _ := match.ReshapeTo(t, dims)
+		return add(r.Reshape(t, y.Name+shapeName, shape), name, dims...)
+	}
+	if times, _ := f.repeats.IsConst(); times != 1 {
+		one := reshape(u, "_groups", "_groups_shape", batch, rows, f.heads, symbolic.Const(1), depth)
+		shape := r.Network().AddConst(y.Name+"_repeats", numeric.Values(numeric.I64, []int64{1, 1, 1, int64(times), 1}, 5))
+		u = add(&graph.Layer{Op: graph.Expand, Inputs: []*graph.Tensor{one, shape}}, "_repeated", batch, rows, f.heads, f.repeats, depth)
+	}
+	reshape(u, "_heads", "_shape", batch, rows, x.Dims[1], depth)
+	return list
 }
