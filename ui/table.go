@@ -29,6 +29,7 @@ type Column struct {
 	Title    string
 	Align    Align
 	Width    int // cells; for a flexible column the least
+	Group    int // columns of one are shown all or not at all; 0: of none
 	Flex     int // part of the space that is left over; 0: always Width
 	Priority int // columns with the highest number go first where it is narrow; 0 stays
 	Cell     func(row int) Cell

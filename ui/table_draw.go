@@ -73,8 +73,12 @@ func (t *Table) layout(w int) []span {
 		if last < 0 || used <= w && t.Columns[last].Priority < dispensable {
 			break
 		}
-		dropped[last] = true
-		used -= t.Columns[last].Width + columnGap
+		for i, c := range t.Columns {
+			if i == last || !dropped[i] && c.Group > 0 && c.Group == t.Columns[last].Group {
+				dropped[i] = true
+				used -= c.Width + columnGap
+			}
+		}
 	}
 	extra := t.share(dropped, max(w-used, 0))
 	spans := make([]span, 0, len(t.Columns))

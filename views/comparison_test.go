@@ -81,7 +81,7 @@ func TestCompareKeys(t *testing.T) {
 	b.press("d")
 	b.wants("A is int8/mse, B is fp32", "What B changes of A", "slower", "A  int8/mse", "B  fp32", "1 split", "1 removed", "25 re-typed", "too few samples, not side by side")
 	b.press("G")
-	b.wants("not significant")
+	b.wants("noise")
 	b.press("s")
 	b.wants("A is fp32, B is int8/mse", "A  fp32", "B  int8/mse", "1 merged", "1 added")
 	b.press("/")

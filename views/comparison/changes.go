@@ -31,7 +31,7 @@ func newChangesView(look *ui.Look, c *Pair) *changesView {
 	v.table.Label = func(r int) string {
 		g := v.group(r)
 		types, tactics := sidesText(g, precisionOfSide), sidesText(g, tacticOfSide)
-		return strings.Join([]string{g.Name, g.Kind, g.Verdict(), types, tactics}, " ")
+		return strings.Join([]string{g.Name, g.Kind, g.Verdict(), v.verdict(g).Text, types, tactics}, " ")
 	}
 	v.table.Empty = "no layer was timed"
 	v.table.Columns = v.columns()
@@ -68,7 +68,7 @@ func (v *changesView) columns() []ui.Column {
 		number("A", 9, 3, func(g *report.LayerChange) float64 { return timeOf(g.A) }, words.Duration),
 		number("B", 9, 3, func(g *report.LayerChange) float64 { return timeOf(g.B) }, words.Duration),
 		number("B/A", 5, 2, func(g *report.LayerChange) float64 { return words.OrNaN(g.Ratio) }, func(x float64) string { return fmt.Sprintf("%.2f", x) }),
-		text("is it real?", 17, 0, 0, v.verdict),
+		text("is it real?", 13, 0, 0, v.verdict),
 		number("q", 5, 6, func(g *report.LayerChange) float64 { return known(g.Q) }, chance),
 		text("kind", 8, 0, 4, func(g *report.LayerChange) ui.Cell { return ui.Cell{Text: g.Kind, Style: ui.Muted} }),
 		text("types", 9, 0, 5, func(g *report.LayerChange) ui.Cell {
@@ -100,7 +100,7 @@ func (v *changesView) verdict(g *report.LayerChange) ui.Cell {
 	case "faster":
 		text = string(glyphs.Good) + " faster"
 	case "no significant difference":
-		text = "  not significant"
+		text = "  noise"
 	case "too small to count":
 		text = "  " + g.Under()
 	case "too few samples to tell":

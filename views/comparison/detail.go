@@ -101,7 +101,7 @@ func (v *changeView) lines(g *report.LayerChange, w int) (lines []styledLine) {
 		text += fmt.Sprintf(": %s, %.3f times as long", withSign(g.Delta), g.Ratio)
 	}
 	if g.P != nil && g.Q != nil {
-		text += fmt.Sprintf("; p %s, q %s", chance(*g.P), chance(*g.Q))
+		text += fmt.Sprintf("; q %s among %s, p %s alone", chance(*g.Q), words.Plural(len(v.of.cmp.diff.Groups), "group"), chance(*g.P))
 	}
 	lines = append(lines, styledLine{text, verdictStyle(g) | ui.Bold})
 	for i, side := range [][]report.LayerSide{g.A, g.B} {

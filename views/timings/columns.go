@@ -138,7 +138,7 @@ func (v *columnsView) at(r, k int) *report.ColumnCell {
 }
 
 func (v *columnsView) barColumn(k int) ui.Column {
-	return ui.Column{Width: 4, Flex: 3, Priority: 3, Cell: func(r int) ui.Cell {
+	return ui.Column{Width: 6, Flex: 3, Priority: 4, Group: 1, Cell: func(r int) ui.Cell {
 		cell := v.at(r, k)
 		if cell == nil {
 			return ui.Cell{}
@@ -243,8 +243,12 @@ func (v *columnsView) Render(w, h int) string {
 // drawWhole draws a line on a whole column: a bar of its layers in the order of the rows, its latency, and how it compares.
 func (v *columnsView) drawWhole(c *ui.Canvas, y, k int) {
 	col := &v.shown.Columns[k]
-	x := c.Fit(1, y, 12, ui.Plain|ui.Bold, col.Label)
-	x = max(x, 13)
+	label := 12
+	for i := range v.shown.Columns {
+		label = max(label, min(ui.Width(v.shown.Columns[i].Label), c.W/4))
+	}
+	c.Fit(1, y, label, ui.Plain|ui.Bold, col.Label)
+	x := 1 + label
 	if col.Err != "" {
 		c.Fit(x+1, y, c.W-x-2, ui.Warn, "none: "+col.Err)
 		return
