@@ -146,6 +146,9 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		fmt.Fprintln(w, "items/s are those of the median latency, which is what a limit is of")
 	}
 	fmt.Fprintf(w, "one context holds %s for activations, inputs and outputs\n", bytesText(held))
+	if rest := report.RestText(s.Rest); rest != "" {
+		fmt.Fprintf(w, "the other axes: %s\n", rest)
+	}
 	if s.Estimated {
 		fmt.Fprintln(w, "times are estimates, computed from what the simulator counted; nothing was measured")
 	}

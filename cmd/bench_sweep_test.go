@@ -87,7 +87,7 @@ func TestSweepOfItems(t *testing.T) {
 
 // TestSweepGrid: over two axes the medians are a grid, too, in which the best of each size of item and what is over the limit are marked.
 func TestSweepGrid(t *testing.T) {
-	s := panetest.Served().Grid
+	s := &panetest.Served().Grids[0]
 	s.LatencyLimit = 2 * time.Millisecond
 	s.Choose()
 	var out strings.Builder

@@ -99,22 +99,22 @@ func TestCurves(t *testing.T) {
 		return fmt.Sprint(r.MadeUp, extents)
 	}
 	grid := func(r *report.Runtime) string {
-		if r.Grid == nil {
+		if len(r.Grids) != 1 {
 			return "none"
 		}
-		best, text := 0, ""
-		for _, a := range r.Grid.Axes {
+		best, text, g := 0, "", &r.Grids[0]
+		for _, a := range g.Axes {
 			text += fmt.Sprint(a.Name, a.Values, a.Items, " ")
 		}
-		for i, p := range r.Grid.Points {
-			if p.Latency.Count == 0 || !p.Within || !slices.Equal(p.Shapes["x"], p.Values) || r.Grid.At(p.Values...) != &r.Grid.Points[i] {
+		for i, p := range g.Points {
+			if p.Latency.Count == 0 || !p.Within || !slices.Equal(p.Shapes["x"], p.Values) || g.At(p.Values...) != &g.Points[i] {
 				t.Errorf("the grid has %+v", p)
 			}
 			if p.Best {
 				best++
 			}
 		}
-		return fmt.Sprint(text, len(r.Grid.Points), " points, best ", best)
+		return fmt.Sprint(text, len(g.Points), " points, best ", best)
 	}
 	const wantGrid = "rows[1 2 3] true columns[8 16 32 64 128 256] false 18 points, best 6"
 	early := false // the shapes that are served are told before they are measured

@@ -74,7 +74,7 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 	if err := inOthers(ctx, w, cfg); err != nil {
 		return err
 	}
-	return overGrid(ctx, w, cfg, loaded)
+	return overGrids(ctx, w, cfg, loaded)
 }
 
 // compare compares the engine with FP32, the layers of FP32 itself only where a person asked for them.

@@ -41,13 +41,15 @@ func alongAxis(ctx context.Context, w *worker, cfg config.Config, l *run.Loaded)
 	return true, nil
 }
 
-// overGrid measures the engine over the two widest axes, once it was along each.
-func overGrid(ctx context.Context, w *worker, cfg config.Config, l *run.Loaded) error {
-	r, err := w.stages.Sweeps.Grid(ctx, cfg, l, w.board.newest().Runtime)
-	if err == nil && r != nil {
+// overGrids measures the engine over pairs of axes, once it was along each.
+func overGrids(ctx context.Context, w *worker, cfg config.Config, l *run.Loaded) error {
+	for {
+		r, err := w.stages.Sweeps.Grid(ctx, cfg, l, w.board.newest().Runtime)
+		if err != nil || r == nil {
+			return err
+		}
 		w.board.publish(report.PartRuntime, func(snap *report.Snapshot) { snap.Runtime = r })
 	}
-	return err
 }
 
 // inOthers measures the engine in the profiles behind the first.

@@ -29,7 +29,7 @@ const mostTied = 16
 // that are tied to each other alone that of the later input follows.
 func FindTies(m *Model, env map[string]int) *Ties {
 	t := &Ties{base: env}
-	symbols := axisSymbols(m)
+	symbols := AxisNames(m)
 	if len(symbols) < 2 || len(symbols) > mostTied || m.Refused != nil || CheckExtents(m, env) != nil {
 		return t
 	}
@@ -68,8 +68,8 @@ func FindTies(m *Model, env map[string]int) *Ties {
 	return t
 }
 
-// axisSymbols returns the symbols that are an extent of an input, in the order of inputs.
-func axisSymbols(m *Model) (list []string) {
+// AxisNames returns the symbols that are an extent of an input, in the order of inputs.
+func AxisNames(m *Model) (list []string) {
 	for _, t := range m.Network.Inputs {
 		for _, d := range t.Extents() {
 			if name, ok := d.SymbolName(); ok && !slices.Contains(list, name) {

@@ -101,8 +101,11 @@ func rate(read any) {
 		for _, a := range r.Axes {
 			lists = append(lists, a.Curve)
 		}
-		if r.Grid != nil {
-			lists = append(lists, r.Grid.Points)
+		for _, g := range r.Grids {
+			lists = append(lists, g.Points)
+		}
+		for _, of := range r.Others {
+			lists = append(lists, of.Points)
 		}
 		for _, list := range lists {
 			for i := range list {

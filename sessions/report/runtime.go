@@ -4,16 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 )
 
 // Runtime is what an engine does over the shapes that it serves, those of its first profile unless another is named.
 type Runtime struct {
 	Axes       []RuntimeAxis
 	Points     []SweepPoint // at the least, the best and the largest shapes; one where they are the same, and until they are measured
-	Grid       *Sweep       `json:",omitempty"` // over the two widest axes, as far as profiles go, the others at their best; nil until it is measured, and where fewer have a range
+	Grids      []Sweep      `json:",omitempty"` // over two axes each ([Runtime.Pairs]), as far as profiles go, the others at their best; those that are measured
 	Contexts   []SweepPoint `json:",omitempty"` // so many contexts at the same time, at the best shapes; none where nothing is measured
 	Others     []Served     `json:",omitempty"` // what the engine does in its other profiles, of the first as far as they are measured
 	ArenaBytes int          // of a context, at any of the shapes
@@ -40,12 +38,13 @@ func (r *Runtime) In(profile int) Served {
 	return Served{}
 }
 
-// UnmarshalJSON reads reports of older programs, too, in which one axis had a curve, beside the axes.
+// UnmarshalJSON reads reports of older programs, too, in which one axis had a curve, beside the axes, and two a grid.
 func (r *Runtime) UnmarshalJSON(text []byte) error {
 	type plain Runtime
 	var old struct {
 		Axis  int
 		Curve []SweepPoint
+		Grid  *Sweep
 	}
 	if err := json.Unmarshal(text, (*plain)(r)); err != nil {
 		return err
@@ -57,9 +56,12 @@ func (r *Runtime) UnmarshalJSON(text []byte) error {
 	for i := range r.Axes { // what a file says is not to be trusted
 		r.Axes[i].Curve = slices.DeleteFunc(r.Axes[i].Curve, func(p SweepPoint) bool { return len(p.Values) != 1 })
 	}
-	if g := r.Grid; g != nil && (len(g.Axes) != 2 || slices.ContainsFunc(g.Points, func(p SweepPoint) bool { return len(p.Values) != 2 })) {
-		r.Grid = nil
+	if old.Grid != nil {
+		r.Grids = append(r.Grids, *old.Grid)
 	}
+	r.Grids = slices.DeleteFunc(r.Grids, func(g Sweep) bool {
+		return len(g.Axes) != 2 || slices.ContainsFunc(g.Points, func(p SweepPoint) bool { return len(p.Values) != 2 })
+	})
 	return err
 }
 
@@ -72,34 +74,6 @@ type RuntimeAxis struct {
 	Follows       *Following   `json:",omitempty"` // it is a sum of others; nil: it can be varied by itself
 	Limit         *ExtentLimit `json:",omitempty"` // what the model itself allows; nil: nothing was found that it does not
 	Curve         []SweepPoint `json:",omitempty"` // over it and as far as other profiles go on, the other axes at their best; none until it is measured, and where nothing is
-}
-
-// Following is what an extent is that follows others, as that of a mask over past and new tokens.
-type Following struct {
-	Terms map[string]int `entry:"axis,factor"` // 1 or -1, by the symbol of another axis
-	Plus  int
-}
-
-// String is the sum, as in "past + seq + 1".
-func (f *Following) String() string {
-	text := ""
-	for _, name := range slices.Sorted(maps.Keys(f.Terms)) {
-		switch {
-		case f.Terms[name] < 0:
-			text += " - " + name
-		case text != "":
-			text += " + " + name
-		default:
-			text = name
-		}
-	}
-	switch {
-	case f.Plus > 0:
-		text += fmt.Sprintf(" + %d", f.Plus)
-	case f.Plus < 0:
-		text += fmt.Sprintf(" - %d", -f.Plus)
-	}
-	return strings.TrimSpace(text)
 }
 
 // Ends returns the least, the best and the largest of the sum, where extents are of the axes.
@@ -145,6 +119,21 @@ func (a *RuntimeAxis) Clip(low, high int) (least, most int, why string) {
 	return low, high, fmt.Sprintf("%s can be %d to %d: %s", a.Symbol, l.Least, l.Most, l.Why)
 }
 
+// Rest returns the axes that are not varied where some are, at their best or as they follow.
+func (r *Runtime) Rest(varied ...int) (list []SweepRest) {
+	for i := range r.Axes {
+		a := &r.Axes[i]
+		x := SweepRest{Name: a.Symbol, Value: a.Opt}
+		if a.Follows != nil && slices.ContainsFunc(varied, func(k int) bool { return a.Follows.Terms[r.Axes[k].Symbol] != 0 }) {
+			x.Value, x.Follows = 0, a.Follows
+		}
+		if !slices.Contains(varied, i) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
 // Along returns the curve as a sweep of the axis, with its points.
 func (a *RuntimeAxis) Along() *Sweep {
 	s := &Sweep{Axes: []SweepAxis{{Name: a.Symbol, Items: a.Batch}}, Points: a.Curve}
@@ -187,6 +176,33 @@ func (r *Runtime) Ranged() (list []int) {
 	ratio := func(i int) float64 { return float64(r.Axes[i].Max) / float64(max(1, r.Axes[i].Min)) }
 	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(ratio(b), ratio(a)) })
 	return list
+}
+
+// mostPairs bounds the pairs of axes over which an engine is measured.
+const mostPairs = 6
+
+// Pairs returns the pairs of axes with a range that grids are over, the widest two first, each as the axis that goes down and the wider
+// one that goes across.
+func (r *Runtime) Pairs() (list [][2]int) {
+	ranged := r.Ranged()
+	for down := 1; down < len(ranged); down++ {
+		for across := range down {
+			if len(list) < mostPairs {
+				list = append(list, [2]int{ranged[down], ranged[across]})
+			}
+		}
+	}
+	return list
+}
+
+// GridOf returns what is measured over a pair of axes; nil where nothing is.
+func (r *Runtime) GridOf(pair [2]int) *Sweep {
+	for i := range r.Grids {
+		if g := &r.Grids[i]; g.Axes[0].Name == r.Axes[pair[0]].Symbol && g.Axes[1].Name == r.Axes[pair[1]].Symbol {
+			return g
+		}
+	}
+	return nil
 }
 
 // Widest returns the axis whose ends are furthest apart of those with a range that are wanted; -1: there is none.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,6 +12,7 @@ type Sweep struct {
 	Axes         []SweepAxis
 	LatencyLimit time.Duration `json:",omitempty"` // 0: none
 	Estimated    bool
+	Rest         []SweepRest  `json:",omitempty"` // the other open extents of the inputs
 	Points       []SweepPoint // in the order of the axes' values, those of the last axis first
 }
 
@@ -22,6 +24,26 @@ type SweepAxis struct {
 	Name   string // of the symbol, or ContextsAxis
 	Values []int
 	Items  bool // more of it are more items at a time: it is the batch, or ContextsAxis; of another axis more are larger items
+}
+
+// SweepRest is an extent that is not varied.
+type SweepRest struct {
+	Name    string
+	Value   int        `json:",omitempty"` // where it stays
+	Follows *Following `json:",omitempty"` // nil: it stays
+}
+
+// RestText says at which extents a sweep is that are not varied, as in "batch 1, total = past + seq"; "" where there are none.
+func RestText(rest []SweepRest) string {
+	var list []string
+	for _, x := range rest {
+		if x.Follows != nil {
+			list = append(list, x.Name+" = "+x.Follows.String())
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s %d", x.Name, x.Value))
+	}
+	return strings.Join(list, ", ")
 }
 
 // SweepPoint is the engine at one shape.

@@ -111,18 +111,20 @@ func (s *sweeps) Curve(ctx context.Context, cfg config.Config, l *run.Loaded, kn
 	return &r, err
 }
 
-// Grid adds to a report of an engine what it does over the two widest of its axes. It returns nil where that is known, or fewer have a
-// range.
+// Grid adds to a report of an engine what it does over the next pair of its axes. It returns nil where that is known of all, or fewer than
+// two have a range.
 func (s *sweeps) Grid(ctx context.Context, cfg config.Config, l *run.Loaded, known *report.Runtime) (*report.Runtime, error) {
-	ranged := known.Ranged()
-	if known.Grid != nil || len(ranged) < 2 || s.device.Estimated() {
+	pairs := known.Pairs()
+	next := slices.IndexFunc(pairs, func(pair [2]int) bool { return known.GridOf(pair) == nil })
+	if next < 0 || s.device.Estimated() {
 		return nil, nil
 	}
+	pair := pairs[next]
 	around, err := s.around(ctx, cfg, l)
 	if err != nil {
 		return nil, err
 	}
-	grid, of := &report.Sweep{}, [2]*report.RuntimeAxis{&known.Axes[ranged[1]], &known.Axes[ranged[0]]} // the widest across
+	grid, of := &report.Sweep{}, [2]*report.RuntimeAxis{&known.Axes[pair[0]], &known.Axes[pair[1]]}
 	for _, a := range of {
 		grid.Axes = append(grid.Axes, report.SweepAxis{Name: a.Symbol, Values: around.extents(a, gridPoints), Items: a.Batch})
 	}
@@ -145,7 +147,7 @@ func (s *sweeps) Grid(ctx context.Context, cfg config.Config, l *run.Loaded, kno
 	}
 	grid.Choose()
 	r := *known
-	r.Grid = grid
+	r.Grids = append(slices.Clone(known.Grids), *grid)
 	return &r, nil
 }
 

@@ -47,7 +47,7 @@ func (s *sweeps) Of(ctx context.Context, cfg config.Config, sweep Sweep, p run.P
 	if err := w.ties.Check(varied); err != nil {
 		return nil, err
 	}
-	r := &report.Sweep{Axes: slices.Clone(sweep.Axes), LatencyLimit: sweep.Limit, Estimated: s.device.Estimated()}
+	r := &report.Sweep{Axes: slices.Clone(sweep.Axes), LatencyLimit: sweep.Limit, Estimated: s.device.Estimated(), Rest: w.rest(varied)}
 	total := 1
 	for i, a := range sweep.Axes {
 		total *= len(a.Values)
@@ -106,6 +106,28 @@ type sweeper struct {
 
 func (s *sweeps) sweeper(cfg config.Config, base map[string]int, p run.Profiling) *sweeper {
 	return &sweeper{sweeps: s, cfg: cfg, base: base, ties: model.FindTies(s.model, base), as: p, only: -1, contexts: make([]*run.ExecutionContext, len(cfg.Profiles)+1)}
+}
+
+// rest returns the open extents of inputs that are not varied.
+func (w *sweeper) rest(varied []string) (list []report.SweepRest) {
+	moved := map[string]int{}
+	for _, name := range varied {
+		if v, ok := w.base[name]; ok {
+			moved[name] = v + 1
+		}
+	}
+	at := w.ties.Move(w.base, moved)
+	for _, name := range model.AxisNames(w.model) {
+		if slices.Contains(varied, name) {
+			continue
+		}
+		x := report.SweepRest{Name: name, Value: w.base[name]}
+		if tie := w.ties.Of(name); tie != nil && at[name] != x.Value {
+			x.Value, x.Follows = 0, &tie.Following
+		}
+		list = append(list, x)
+	}
+	return list
 }
 
 func (w *sweeper) close() {

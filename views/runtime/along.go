@@ -18,7 +18,7 @@ import (
 // alongAxis is which axis a curve is along, or the two that a grid is over, and which latency is allowed there.
 type alongAxis struct {
 	symbol string        // empty: the widest
-	both   bool          // the grid, where two axes have a range
+	grid   int           // over a pair of axes, from 1 on; 0: along the one
 	limit  time.Duration // 0: any
 	sweep  *report.Sweep // what is known there, with what keeps the limit; without points where nothing is
 }
@@ -29,15 +29,22 @@ func (x *alongAxis) choose(r *report.Runtime) {
 	switch a := x.axis(r); {
 	case a != nil:
 		x.sweep = a.Along()
-	case x.over(r) && r.Grid != nil:
-		*x.sweep = *r.Grid
+	case x.over(r):
+		if g := r.GridOf(x.pair(r)); g != nil {
+			*x.sweep = *g
+		}
 	}
 	x.sweep.Points, x.sweep.LatencyLimit = slices.Clone(x.sweep.Points), x.limit
 	x.sweep.Choose()
 }
 
 // over reports whether it is over two axes.
-func (x *alongAxis) over(r *report.Runtime) bool { return x.both && r != nil && len(r.Ranged()) > 1 }
+func (x *alongAxis) over(r *report.Runtime) bool {
+	return x.grid > 0 && r != nil && x.grid <= len(r.Pairs())
+}
+
+// pair is that of the axes it is over.
+func (x *alongAxis) pair(r *report.Runtime) [2]int { return r.Pairs()[x.grid-1] }
 
 // axis returns the axis that is chosen, or where that has no range the widest; nil where none has, and over two of them.
 func (x *alongAxis) axis(r *report.Runtime) *report.RuntimeAxis {
@@ -59,8 +66,8 @@ func (x *alongAxis) names(r *report.Runtime) string {
 	if a := x.axis(r); a != nil {
 		return a.Symbol
 	}
-	ranged := r.Ranged()
-	return r.Axes[ranged[1]].Symbol + " × " + r.Axes[ranged[0]].Symbol
+	pair := x.pair(r)
+	return r.Axes[pair[0]].Symbol + " × " + r.Axes[pair[1]].Symbol
 }
 
 // ranged returns the axes that have a range, and which of them is chosen; -1 where two are.
@@ -73,7 +80,7 @@ func (x *alongAxis) ranged(r *report.Runtime) (list []*report.RuntimeAxis, at in
 	return list, slices.Index(list, x.axis(r))
 }
 
-// next goes on to the next axis, behind the last of several to the two widest, and from these to the first.
+// next goes on to the next axis, behind the last of several to pairs of them, the widest two first, and behind these to the first axis.
 func (x *alongAxis) next(r *report.Runtime) tea.Cmd {
 	if r == nil {
 		return nil
@@ -82,18 +89,44 @@ func (x *alongAxis) next(r *report.Runtime) tea.Cmd {
 	if len(list) < 2 {
 		return pane.Say(ui.Plain, "no other axis has a range")
 	}
-	x.both = at+1 == len(list)
-	x.symbol = list[(at+1)%len(list)].Symbol
+	switch {
+	case x.over(r):
+		if x.grid++; x.grid > len(r.Pairs()) {
+			x.grid, x.symbol = 0, list[0].Symbol
+		}
+	case at+1 == len(list):
+		x.grid = 1
+	default:
+		x.grid, x.symbol = 0, list[at+1].Symbol
+	}
 	return nil
 }
 
 // place says which of several axes is shown.
 func (x *alongAxis) place(r *report.Runtime) string {
+	if n := len(r.Pairs()); x.over(r) && n > 1 {
+		return fmt.Sprintf("pair %d of %d, ", x.grid, n)
+	}
 	list, at := x.ranged(r)
 	if len(list) < 2 || at < 0 {
 		return ""
 	}
 	return fmt.Sprintf("axis %d of %d, ", at+1, len(list))
+}
+
+// rest says where the other axes are; "" where there are none.
+func (x *alongAxis) rest(r *report.Runtime) string {
+	var varied []int
+	if x.over(r) {
+		pair := x.pair(r)
+		varied = pair[:]
+	} else if a := x.axis(r); a != nil {
+		varied = []int{slices.IndexFunc(r.Axes, func(o report.RuntimeAxis) bool { return o.Symbol == a.Symbol })}
+	}
+	if text := report.RestText(r.Rest(varied...)); text != "" {
+		return ", at " + text
+	}
+	return ""
 }
 
 // nextLimit allows the next longer latency of 1, 2, 5, 10, ... that some points keep and others do not, or any.

@@ -24,6 +24,8 @@ type pointsView struct {
 	along alongAxis  // of a curve, or a grid
 	split *splitting // of a curve
 	table ui.Table
+
+	updates uint64
 }
 
 // over is what the points of a view differ in.
@@ -78,8 +80,8 @@ func (v *pointsView) points() []report.SweepPoint {
 	}
 }
 
-// Version changes with the profile that is shown, which other panes change, too.
-func (v *pointsView) Version() uint64 { return uint64(*v.at) }
+// Version changes with every message, and with the profile that is shown, which other panes change, too.
+func (v *pointsView) Version() uint64 { return v.updates<<8 | uint64(*v.at) }
 
 // name says where a point is.
 func (v *pointsView) name(row int) string {
@@ -95,7 +97,7 @@ func (v *pointsView) name(row int) string {
 	case len(v.points()) == 1:
 		return "all"
 	}
-	return [...]string{"least", "best", "largest"}[row]
+	return [...]string{"least", "best", "largest"}[min(row, 2)] // a file may have more
 }
 
 // spread is by how much a latency varies, which is by how much one may err that ranks points.
@@ -166,7 +168,7 @@ func (v *pointsView) Note() (string, ui.Style) {
 	case v.over == overAxis && v.split.of(v.along.axis(r)) != nil:
 		return v.split.note(v.split.of(v.along.axis(r)))
 	case v.over == overAxis:
-		return v.in.Note(v.along.place(r) + v.limitText() + ", items/s by median, " + inputShapes(v.points()[row].Shapes))
+		return v.in.Note(v.along.place(r) + v.limitText() + ", items/s by median" + v.along.rest(r))
 	default:
 		return v.in.Note("items/s by median, " + inputShapes(v.points()[row].Shapes))
 	}
@@ -212,7 +214,7 @@ func (v *pointsView) Keys() []ui.Key {
 		return append(v.table.Keys(), nextKey)
 	case overAxis:
 		return append(v.table.Keys(),
-			ui.K("s", "next axis", "along the next of the axes that have a range; behind the last, over the two widest at once"),
+			ui.K("s", "next axis", "along the next of the axes that have a range; behind the last, over two at once, pair by pair"),
 			ui.K("=", "latency limit", "latency limit: mark the best batch, or the largest extent, within another latency"),
 			pane.When(v.split.desk, pane.NeedsRun, ui.K("A", "one or two", "measure whether two profiles serve the axis better than one: engines whose tactics are timed elsewhere in its range, beside the engine")),
 			pane.When(v.split.desk, pane.NeedsModel, ui.K("p", "two profiles", "serve the axis with the two profiles that were found")))
@@ -221,6 +223,7 @@ func (v *pointsView) Keys() []ui.Key {
 }
 
 func (v *pointsView) Update(msg tea.Msg) tea.Cmd {
+	v.updates++
 	r := v.in.Snap.Runtime
 	switch {
 	case v.over != overAxis && pane.IsKey(msg, "s"):

@@ -20,6 +20,8 @@ type profileView struct {
 	desk  pane.Desk
 	at    *int // of the profiles, the one that is shown, here and in the panes of what is measured in it
 	table ui.Table
+
+	updates uint64
 }
 
 func newProfileView(look *ui.Look, d pane.Desk, shown *int) *profileView {
@@ -110,8 +112,8 @@ func (v *profileView) next() tea.Cmd {
 	return nextProfile(v.at, &v.in.Snap.Config)
 }
 
-// Version changes with the profile that is shown, which other panes change, too.
-func (v *profileView) Version() uint64 { return uint64(*v.at) }
+// Version changes with every message, and with the profile that is shown, which other panes change, too.
+func (v *profileView) Version() uint64 { return v.updates<<8 | uint64(*v.at) }
 
 // add asks for the shapes of one more profile, which are those of the chosen one to begin with.
 func (v *profileView) add() tea.Cmd {
@@ -182,6 +184,7 @@ func (v *profileView) change(from, to func(*report.RuntimeAxis) int) tea.Cmd {
 }
 
 func (v *profileView) Update(msg tea.Msg) tea.Cmd {
+	v.updates++
 	switch {
 	case pane.IsKey(msg, "e"):
 		return edit(v.shown(), *v.at, v.desk)

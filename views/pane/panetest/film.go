@@ -145,13 +145,13 @@ func Served() *report.Runtime {
 		p.Throughput = p.Latency.Rate(n)
 		r.Axes[0].Curve = append(r.Axes[0].Curve, p)
 	}
-	r.Grid = &report.Sweep{Axes: []report.SweepAxis{{Name: "batch", Values: []int{1, 2, 4, 8}, Items: true}, {Name: "length", Values: []int{1, 4, 16, 64, 256, 512}}}}
-	for _, n := range r.Grid.Axes[0].Values {
-		for _, length := range r.Grid.Axes[1].Values {
+	r.Grids = []report.Sweep{{Axes: []report.SweepAxis{{Name: "batch", Values: []int{1, 2, 4, 8}, Items: true}, {Name: "length", Values: []int{1, 4, 16, 64, 256, 512}}}}}
+	for _, n := range r.Grids[0].Axes[0].Values {
+		for _, length := range r.Grids[0].Axes[1].Values {
 			p := point(n, length)
 			p.Values, p.Latency.Median = []int{n, length}, time.Duration(length*(n+2)*5)*time.Microsecond
 			p.Throughput = p.Latency.Rate(n)
-			r.Grid.Points = append(r.Grid.Points, p)
+			r.Grids[0].Points = append(r.Grids[0].Points, p)
 		}
 	}
 	for i, rate := range []float64{400, 760, 790, 770} {
