@@ -146,12 +146,17 @@ func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
 	return in, nil
 }
 
+// collecting asks for activations at the best shapes, or at those of the data where the engine serves them.
 func (o *orders) collecting(cfg config.Config) (collecting, error) {
+	ranged := cfg
 	cfg.Batch = 1
 	if err := model.CheckState(o.model, cfg); err != nil {
 		return collecting{}, err
 	}
 	env, err := o.model.SymbolsIfAny(o.model.Shaped(cfg))
+	if own := o.Stored.ofCalibration(ranged, env); own != nil {
+		env = own
+	}
 	return collecting{env, cfg.State}, err
 }
 
