@@ -124,13 +124,16 @@ func newPalette(a *App) *palette {
 	return p
 }
 
-// find lists the commands that match what is typed, the best first; with nothing typed those that ran last come first.
+// match is a command that was found.
+type match struct {
+	command
+	score int
+}
+
+// find lists the commands that match what is typed, the best first; with nothing typed those that ran last come first. Where none
+// matches all words, it is those that match most of them.
 func (p *palette) find() {
-	type match struct {
-		command
-		score int
-	}
-	words := strings.Fields(strings.ToLower(p.line.String()))
+	words := asked(p.line.String())
 	var list []match
 	name, value, _ := strings.Cut(strings.TrimSpace(p.line.String()), " ")
 	for _, c := range p.all {
@@ -148,12 +151,48 @@ func (p *palette) find() {
 			list = append(list, match{c, score})
 		}
 	}
+	if len(list) == 0 && len(words) > 1 {
+		list = p.nearest(words)
+	}
 	slices.SortStableFunc(list, func(a, b match) int { return cmp.Compare(a.score, b.score) })
 	p.found = p.found[:0]
 	for _, m := range list {
 		p.found = append(p.found, m.command)
 	}
 	p.position = position{}
+}
+
+// asked returns the words of what a person types, without those of a question that name nothing, unless there are no others.
+func asked(text string) []string {
+	words := strings.Fields(strings.ToLower(strings.TrimRight(text, "? ")))
+	naming := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return slices.Contains([]string{"a", "an", "are", "do", "does", "how", "i", "is", "it", "my", "of", "the", "this", "was", "what", "which"}, w)
+	})
+	if len(naming) == 0 {
+		return words
+	}
+	return naming
+}
+
+// nearest returns the commands that match most of several words, none of which is one letter.
+func (p *palette) nearest(words []string) (list []match) {
+	most := 0
+	for _, c := range p.all {
+		n, total := 0, 0
+		for _, w := range words {
+			if score, ok := c.score([]string{w}); ok && len(w) > 1 {
+				n, total = n+1, total+score
+			}
+		}
+		switch {
+		case n == 0 || n < most:
+			continue
+		case n > most:
+			most, list = n, nil
+		}
+		list = append(list, match{c, total})
+	}
+	return list
 }
 
 // isSetting reports whether a word that a person typed names a setting, or begins its name.

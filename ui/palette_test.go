@@ -52,6 +52,11 @@ func TestPalette(t *testing.T) {
 	if first[0].text != "weigh" || first[1].text != "show Log" || first[2].text != "toggle" {
 		t.Errorf("not what ran last: %v", first)
 	}
+	run("what are the lines of my weights")
+	if len(p[2].got) != 2 {
+		t.Errorf("of a question it runs %q", p[2].got)
+	}
+	press(app, "1", ":")
 	press(app, "q", "q", "q", "%")
 	if screen := ansi.Strip(app.Content()); !strings.Contains(screen, "nothing is called that") {
 		t.Error(screen)

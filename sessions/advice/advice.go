@@ -69,6 +69,9 @@ func On(s *report.Snapshot) *report.Advice {
 	order := map[string]int{}
 	for i, r := range Rules() {
 		order[r.Name] = i
+		if r.Needs.Has(report.PartCalibration) && s.Calibration == nil && !s.Config.Quantizes() {
+			continue // nothing has a range
+		}
 		result := report.RuleResult{Rule: r.Name, Doc: r.Doc, Missing: missing(r.Needs, s)}
 		if wants := others[r.Name]; wants != nil && result.Missing == nil {
 			result.Missing = wants(s)

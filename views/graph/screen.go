@@ -13,7 +13,7 @@ func Screen(look *ui.Look, d pane.Desk, ablate func() tea.Cmd) *ui.Screen {
 	g := newGraphs(look, d)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: pane.GraphKey, Name: "Graph", Words: []string{"fuse", "fused", "fusion", "fusions", "unfused", "why", "passes", "pass", "onnx", "rules", "network", "nodes"}, Views: []ui.View{newNetworkView(g, sourceSide), newNetworkView(g, engineSide), newPassesView(g, ablate), newDetailView(g)},
+		Key: pane.GraphKey, Name: "Graph", Words: []string{"fuse", "fused", "fusion", "fusions", "unfused", "why", "not", "rejected", "missed", "passes", "pass", "onnx", "rules", "network", "nodes"}, Views: []ui.View{newNetworkView(g, sourceSide), newNetworkView(g, engineSide), newPassesView(g, ablate), newDetailView(g)},
 		Layouts: []ui.Box{
 			ui.Stack(ui.Beside(p(0), p(1)).Share(3), ui.Beside(p(2), p(3)).Share(2)),
 			ui.Beside(p(0), p(1), p(3)),

@@ -138,7 +138,7 @@ func (v *columnsView) at(r, k int) *report.ColumnCell {
 }
 
 func (v *columnsView) barColumn(k int) ui.Column {
-	return ui.Column{Width: 6, Flex: 3, Priority: 4, Group: 1, Cell: func(r int) ui.Cell {
+	return ui.Column{Width: 6, Flex: 3, Priority: 3, Group: 1, Cell: func(r int) ui.Cell {
 		cell := v.at(r, k)
 		if cell == nil {
 			return ui.Cell{}
