@@ -11,6 +11,7 @@ type Glyphs struct {
 	Up, Down, Left, Right rune // sort direction, scroll hints
 	Track, Thumb          rune // scroll bar
 	Good, Warn, Bad       rune // never colour alone
+	Best                  rune // before a number, of which it is no sign
 	Dot, Ellipsis         rune
 	Record, Pause         rune
 	Mark                  rune   // threshold or cursor line
@@ -30,7 +31,7 @@ func UnicodeGlyphs() *Glyphs {
 	return &Glyphs{
 		Rule: '─', Wall: '│', PlusMinus: "±", Focus: '▍', Point: '▸',
 		Up: '▲', Down: '▼', Left: '◂', Right: '▸', Track: '│', Thumb: '┃',
-		Good: '✓', Warn: '!', Bad: '✗', Dot: '·', Ellipsis: '…', Record: '●', Pause: '‖',
+		Good: '✓', Best: '✓', Warn: '!', Bad: '✗', Dot: '·', Ellipsis: '…', Record: '●', Pause: '‖',
 		Mark: '┊', Median: '│', Tail: '╵', Empty: '·',
 		Fills:   []rune("█▓▒░▚▞▤▥"),
 		Columns: []rune(" ▁▂▃▄▅▆▇█"),
@@ -46,7 +47,7 @@ func ASCIIGlyphs() *Glyphs {
 	return &Glyphs{
 		Rule: '-', Wall: '|', PlusMinus: "+-", Focus: '>', Point: '>',
 		Up: '^', Down: 'v', Left: '<', Right: '>', Track: ':', Thumb: '#',
-		Good: '+', Warn: '!', Bad: 'x', Dot: '.', Ellipsis: '~', Record: '*', Pause: '=',
+		Good: '+', Best: '*', Warn: '!', Bad: 'x', Dot: '.', Ellipsis: '~', Record: '*', Pause: '=',
 		Mark: '|', Median: '|', Tail: '!', Empty: '.',
 		Fills:   []rune("#%+=@:&/"), // no letters, beside which names stand
 		Columns: []rune(" ..:-=+*#"),

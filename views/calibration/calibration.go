@@ -252,7 +252,11 @@ func (v *tensorsView) columns() {
 		}, Order: func(a, b int) int { return cmp.Compare(bits(a), bits(b)) }})
 	}
 	for i, name := range v.report.Calibrators {
-		columns = append(columns, ui.Column{Title: name, Width: max(ui.Width(name), 9), Align: ui.AlignRight, Down: !m.higher,
+		title, _, _ := strings.Cut(name, ":") // the pane of its ranges has the parameter
+		if slices.ContainsFunc(v.report.Calibrators, func(other string) bool { return other != name && strings.HasPrefix(other, title) }) {
+			title = name
+		}
+		columns = append(columns, ui.Column{Title: title, Width: max(ui.Width(title), 9), Align: ui.AlignRight, Down: !m.higher,
 			Cell: func(r int) ui.Cell {
 				t := at(r)
 				return v.cell(m, t, i)

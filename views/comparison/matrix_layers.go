@@ -80,7 +80,7 @@ func (v *matrixLayers) sideColumn(m *report.Matrix, i int) ui.Column {
 			case cell == nil:
 				return ui.Cell{Text: "·", Style: ui.Muted}
 			case v.rows[r].Fastest == m.Sides[i].Name:
-				return ui.Cell{Text: string(v.in.Look.Glyphs.Good) + ui.Duration(cell.Median), Style: ui.Good | ui.Bold}
+				return ui.Cell{Text: string(v.in.Look.Glyphs.Best) + ui.Duration(cell.Median), Style: ui.Good | ui.Bold}
 			default:
 				return ui.Cell{Text: ui.Duration(cell.Median), Style: pane.PrecisionStyle(cell.Precision)}
 			}
@@ -93,7 +93,7 @@ func (v *matrixLayers) Note() (string, ui.Style) {
 	if v.several.matrix == nil {
 		return "", ui.Muted
 	}
-	text := string(v.in.Look.Glyphs.Good) + " fastest"
+	text := string(v.in.Look.Glyphs.Best) + " fastest"
 	if v.several.matrix.Columns.Apart {
 		text = "measured one after the other, " + text
 	}

@@ -41,7 +41,7 @@ func (v *columnsView) Note() (string, ui.Style) {
 	if c == nil {
 		return "", ui.Muted
 	}
-	text := string(v.in.Look.Glyphs.Good) + " fastest"
+	text := string(v.in.Look.Glyphs.Best) + " fastest"
 	if !c.Of(v.in.Snap.Config, pane.OwnRanges(v.in.Snap)) {
 		return "of another configuration, " + text, ui.Warn
 	}
@@ -161,7 +161,7 @@ func (v *columnsView) timeColumn(k int) ui.Column {
 			case cell == nil:
 				return ui.Cell{Text: "·", Style: ui.Muted}
 			case v.shown.Rows[r].Fastest == v.shown.Columns[k].Label:
-				return ui.Cell{Text: string(v.in.Look.Glyphs.Good) + ui.Duration(cell.Median), Style: ui.Good | ui.Bold}
+				return ui.Cell{Text: string(v.in.Look.Glyphs.Best) + ui.Duration(cell.Median), Style: ui.Good | ui.Bold}
 			default:
 				return ui.Cell{Text: ui.Duration(cell.Median)}
 			}

@@ -275,6 +275,9 @@ func (v *paretoView) drawFastest(c *ui.Canvas) {
 	p := &v.pareto.Points[i]
 	x = c.FitName(x, 0, c.W-x-1, ui.Good|ui.Bold, p.Name)
 	latency, alike, speed := ", "+ui.Duration(nearly(p.Took, p.Latency)), v.alike(), v.fastestSpeed(i)
+	if n := len(v.pareto.Alike(pane.OwnRanges(v.in.Snap))); ui.Width(alike) > c.W-x-1 {
+		alike = "; " + words.Plural(n, "other") + " as fast"
+	}
 	if alike != "" && speed != "" {
 		speed = ";" + strings.TrimPrefix(speed, ",")
 	}
