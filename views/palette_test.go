@@ -14,7 +14,7 @@ func TestPaletteWords(t *testing.T) {
 	for word, want := range map[string]string{
 		"fuse": "show Graph", "lint": "show Log", "pareto": "show Tried", "slower": "show Compare", "sweep": "show Runtime", "threshold": "show Calibration",
 		"memory": "show Memory", "roofline": "show Timings", "accuracy": "show Accuracy", "export": "trtui export", "html": "trtui export", "reduce": "trtui debug reduce",
-		"constraints": "precision of the layer",
+		"constraints": "precision of the layer", "ablation": "measure what each rule is worth", "rejected": "show Graph",
 	} {
 		snap := panetest.Fixture(t)
 		b := newBench(t, ui.Options{NoColor: true}, snap)

@@ -107,7 +107,7 @@ func (v *passesView) Title() string {
 func (v *passesView) Keys() []ui.Key {
 	return append(append(v.g.keys(),
 		ui.K("v", "view", "passes / what each rule is worth"),
-		pane.When(v.g.desk, pane.NeedsRun, ui.K("A", "ablation", "measure what each rule is worth: the engine without it beside the one with all"))),
+		pane.When(v.g.desk, pane.NeedsRun, ui.Key{Keys: []string{"A"}, Short: "ablation", Long: "measure what each rule is worth: the engine without it beside the one with all", Words: []string{"ablation", "ablate", "worth"}})),
 		v.ablation.Keys()...)
 }
 
