@@ -123,6 +123,13 @@ func TestRemoveNoOps(t *testing.T) {
 
 func TestCancelReshapes(t *testing.T) {
 	testPass(t, simplify.CancelReshapes, []passCase{
+		{"transposes-of-what-is-joined", func(n *net) *graph.Network { // as PyTorch's exporter joins along the last axis; the last ones differ
+			x, z := n.input("x", 2, 3, 4, 5), n.input("z", 2, 3, 4, 1)
+			a, b := n.transpose("Transpose", x, 3, 1, 2, 0), n.transpose("Transpose_1", z, 3, 1, 2, 0)
+			y := n.transpose("Transpose_2", n.add("Concat", graph.Concat, graph.ConcatAttrs{Axis: 0}, a, b), 3, 1, 2, 0)
+			c, d := n.transpose("Transpose_3", x, 3, 2, 1, 0), n.transpose("Transpose_4", n.input("w", 4, 3, 6, 2), 2, 0, 1, 3)
+			return n.output(y, n.add("Concat_1", graph.Concat, graph.ConcatAttrs{Axis: -4}, c, d))
+		}},
 		{"merge", func(n *net) *graph.Network {
 			x := n.input("x", 2, 12)
 			return n.output(n.reshape("Reshape_2", n.reshape("Reshape_1", x, 4, 6), 3, 8))

@@ -19,11 +19,11 @@ import (
 //
 //	y = Transpose(x f32[2,1,5]) perm=[0 2 1]  ->  y = Reshape(x, [2, 5, 1])
 //
-// A Reshape that stands between element-wise layers goes behind them: see sinkReshape.
+// A Reshape that stands between element-wise layers goes behind them: see sinkReshape. So do transpositions of all that is joined.
 var CancelReshapes = pass.Pass{
 	Name:  "cancel-reshapes",
 	Doc:   "merge or cancel neighbouring reshapes and transposes",
-	Rules: []string{"merge-reshapes", "merge-transposes", "transpose-to-reshape", "reshape-behind"},
+	Rules: []string{"merge-reshapes", "merge-transposes", "transpose-to-reshape", "reshape-behind", "transposes-behind"},
 	Run: func(r *pass.Rewrite) {
 		r.Each(func(l *graph.Layer) bool {
 			switch l.Op {
@@ -31,6 +31,8 @@ var CancelReshapes = pass.Pass{
 				return mergeReshapes(r, l) || sinkReshape(r, l)
 			case graph.Transpose:
 				return mergeTransposes(r, l) || transposeToReshape(r, l)
+			case graph.Concat:
+				return sinkTransposes(r, l)
 			}
 			return false
 		})
@@ -122,4 +124,51 @@ func transposeToReshape(r *pass.Rewrite, l *graph.Layer) bool {
 		return false
 	}
 	return c.Fire(r.Replace(l, r.Reshape(x, l.Outputs[0].Name+"_shape", shape)))
+}
+
+// sinkTransposes joins first what is transposed before it is joined, and transposes the whole.
+//
+//	a = Transpose(x) perm=[3 1 2 0]
+//	b = Transpose(z) perm=[3 1 2 0]        c = Concat(x, z) axis=3
+//	y = Concat(a, b) axis=0           ->   y = Transpose(c) perm=[3 1 2 0]
+func sinkTransposes(r *pass.Rewrite, l *graph.Layer) bool {
+	var from []*graph.Layer
+	for _, t := range l.Inputs {
+		if !match.IsTranspose(t.Producer) || slices.Contains(from, t.Producer) {
+			return false
+		}
+		from = append(from, t.Producer)
+	}
+	if len(from) < 2 || l.Epilogue.Args > 0 {
+		return false
+	}
+	c := r.Candidate("transposes-behind", append(slices.Clone(from), l)...)
+	perm := match.Perm(from[0])
+	for _, t := range from {
+		if !slices.Equal(match.Perm(t), perm) {
+			return c.Miss(pass.WrongAttribute, "%s and %s move other axes", from[0].Name, t.Name)
+		}
+		if !c.Sole(t.Outputs[0], l) {
+			return false
+		}
+	}
+	if !c.Enabled() {
+		return false
+	}
+	y := l.Outputs[0]
+	dims := make([]symbolic.Dim, len(perm))
+	joined := &graph.Layer{Name: l.Name + "_joined", Op: l.Op, Attrs: graph.ConcatAttrs{Axis: perm[axisOf(l)]}}
+	for i, p := range perm {
+		dims[p] = y.Dims[i]
+	}
+	for _, t := range from {
+		joined.Inputs = append(joined.Inputs, t.Inputs[0])
+	}
+	joined.Outputs = []*graph.Tensor{r.Network().NewTensor(y.Name+"_joined", y.Type, dims)}
+	by := r.Replace(l, &graph.Layer{Op: graph.Transpose, Attrs: graph.TransposeAttrs{Perm: perm}, Inputs: joined.Outputs})
+	for _, t := range from {
+		r.Network().Remove(t)
+	}
+	joined.From, by.From = c.Members, c.Members
+	return c.Fire(r.Network().Insert(joined), by)
 }
