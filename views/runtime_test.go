@@ -37,7 +37,7 @@ func TestAlongAxis(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, &snap)
 	b.size(200, 60)
 	b.press("8", "tab", "tab")
-	b.wants("axis 2 of 2, any latency, items/s by median", "17.22 ms │", " length ", "10.24 ms")
+	b.wants("axis 2 of 2, any latency, at batch 2, items/s by median", "17.22 ms │", " length ", "10.24 ms")
 	b.lacks("512 largest", "1 best")
 	b.press("=", "=", "=", "=", "=", "=", "=", "=")
 	b.wants("at most 5.00 ms", "128 largest")

@@ -168,7 +168,7 @@ func (v *pointsView) Note() (string, ui.Style) {
 	case v.over == overAxis && v.split.of(v.along.axis(r)) != nil:
 		return v.split.note(v.split.of(v.along.axis(r)))
 	case v.over == overAxis:
-		return v.in.Note(v.along.place(r) + v.limitText() + ", items/s by median" + v.along.rest(r))
+		return v.in.Note(v.along.place(r) + v.limitText() + v.along.rest(r) + ", items/s by median")
 	default:
 		return v.in.Note("items/s by median, " + inputShapes(v.points()[row].Shapes))
 	}
