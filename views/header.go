@@ -86,8 +86,10 @@ func badges(s *report.Snapshot, want config.Config, midBuild bool) []ui.Badge {
 	if randomRanges(s) {
 		badges = append(badges, ui.Badge{Text: report.RandomCalibration, Style: ui.Warn})
 	}
-	if s.Overview != nil && slices.ContainsFunc(s.Overview.Badges, func(b report.Badge) bool { return b.Text == report.UsualShapes }) {
-		badges = append(badges, ui.Badge{Text: report.UsualShapes, Style: ui.Accent})
+	for _, of := range []ui.Badge{{Text: report.UsualShapes, Style: ui.Accent}, {Text: report.PlannedAgain, Style: ui.Warn}} {
+		if s.Overview != nil && slices.ContainsFunc(s.Overview.Badges, func(b report.Badge) bool { return b.Text == of.Text }) {
+			badges = append(badges, of)
+		}
 	}
 	if set := len(want.LayerPrecisions); set > 0 {
 		badges = append(badges, ui.Badge{Text: words.Plural(set, "layer") + " set", Style: ui.Accent})

@@ -173,3 +173,16 @@ func TestEditShapes(t *testing.T) {
 		}
 	}
 }
+
+// TestPlannedAgain: the header says that an engine runs at other shapes than those of its file.
+func TestPlannedAgain(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.size(160, 40)
+	b.lacks(report.PlannedAgain)
+	again, overview := snap, *snap.Overview
+	overview.Badges = []report.Badge{{Text: report.PlannedAgain, Why: "the engine was built for x:1x4 alone"}}
+	again.Overview, again.Seq = &overview, snap.Seq+1
+	b.publish(&again)
+	b.wants(report.PlannedAgain)
+}

@@ -65,6 +65,9 @@ const WeightsNotFinite = "NaN weights"
 // UsualShapes is the text of the badge of times at shapes that nobody gave.
 const UsualShapes = "usual shapes"
 
+// PlannedAgain is the text of the badge of an engine file whose plan is not the one in use.
+const PlannedAgain = "planned again"
+
 // Badge is a short warning that stays on the screen.
 type Badge struct {
 	Text string

@@ -60,7 +60,7 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 		r.Badges = append(r.Badges, report.Badge{Text: report.RandomCalibration, Why: why})
 	}
 	if why := s.Replanned(cfg); why != "" {
-		r.Badges = append(r.Badges, report.Badge{Text: "planned again", Why: why})
+		r.Badges = append(r.Badges, report.Badge{Text: report.PlannedAgain, Why: why})
 	}
 	if t.Estimated {
 		r.Badges = append(r.Badges, report.Badge{Text: "estimated", Why: "times are estimated from what the simulator counted; tactics are untimed, chosen by the cost model's prices: this backend has no device to measure on"})
