@@ -157,6 +157,7 @@ func hintOnRemedy(r report.Remedy) string {
 		report.RemedyWeightScales:  "--weight-scales channel",
 		report.RemedyEqualization:  "--equalization weights, or activations",
 		report.RemedyPrecision:     "--layer-precisions LAYER:fp32, or :fp16, :int8; trtui inspect passes says why a layer has the one it has",
+		report.RemedyRequantize:    "--requantize drops the quantisation that the model brings, and it is quantised here",
 		report.RemedyTactics:       "trtui inspect tactics lists the candidates; --tactic LAYER=TACTIC pins one; --timing-cache none times them again",
 		report.RemedyRules:         "leave out --disable",
 		report.RemedyModel:         "the model itself would have to change",

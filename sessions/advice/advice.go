@@ -66,11 +66,12 @@ var others = map[string]func(*report.Snapshot) []string{"below-roofline": noPeak
 // On asks every rule about a snapshot.
 func On(s *report.Snapshot) *report.Advice {
 	a, f := &report.Advice{}, newFacts(s)
+	own := s.Model != nil && s.Viewed() == "" && !s.Model.Stripped && s.Model.Quantized()
 	order := map[string]int{}
 	for i, r := range Rules() {
 		order[r.Name] = i
-		if r.Needs.Has(report.PartCalibration) && s.Calibration == nil && !s.Config.Quantizes() {
-			continue // nothing has a range
+		if r.Needs.Has(report.PartCalibration) && s.Calibration == nil && (own || !s.Config.Quantizes()) {
+			continue // nothing has a range, or the model brings all
 		}
 		result := report.RuleResult{Rule: r.Name, Doc: r.Doc, Missing: missing(r.Needs, s)}
 		if wants := others[r.Name]; wants != nil && result.Missing == nil {
@@ -79,6 +80,9 @@ func On(s *report.Snapshot) *report.Advice {
 		if result.Missing == nil {
 			for _, found := range r.find(f) {
 				found.Rule = r.Name
+				if own && found.Remedy == report.RemedyPrecision { // no layer of such a model can be given one
+					found.Remedy = report.RemedyRequantize
+				}
 				a.Findings = append(a.Findings, found)
 				result.Found++
 			}

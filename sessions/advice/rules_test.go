@@ -314,3 +314,25 @@ func TestFormless(t *testing.T) {
 		t.Errorf("of one with a form found %+v", found)
 	}
 }
+
+// TestOwnQuantisation: of a model that brings its own quantisation no layer can be given a precision, and rules about ranges are not
+// missed; nor are they of an engine that quantises nothing.
+func TestOwnQuantisation(t *testing.T) {
+	s := sound()
+	planted["precision-island"].change(s)
+	s.Model.Ops = map[string]int{"QuantizeLinear": 1}
+	s.Calibration = nil
+	a := On(s)
+	if len(a.Findings) != 1 || a.Findings[0].Remedy != report.RemedyRequantize || a.Unasked() != nil {
+		t.Errorf("found %+v; %q", a.Findings, a.Unasked())
+	}
+	s = sound()
+	s.Calibration = nil
+	if missed := On(s).Unasked(); len(missed) != 1 || !strings.Contains(missed[0], "without calibration: outliers, ") {
+		t.Errorf("of INT8 without ranges: %q", missed)
+	}
+	s.Config.Precision = config.FP16
+	if missed := On(s).Unasked(); missed != nil {
+		t.Errorf("of FP16: %q", missed)
+	}
+}

@@ -76,6 +76,7 @@ const (
 	RemedyWeightScales  Remedy = "weight-scales"   // one for each channel
 	RemedyEqualization  Remedy = "equalization"    // scale the channels of a tensor so that one range suits them all
 	RemedyPrecision     Remedy = "layer-precision" // another precision for the layer
+	RemedyRequantize    Remedy = "requantize"      // drop the quantisation that the model brings, and quantise it here
 	RemedyTactics       Remedy = "tactics"         // look at the layer's candidates, pin one, or time them again
 	RemedyRules         Remedy = "rules"           // switch rules of fusion on again
 	RemedyModel         Remedy = "model"           // change the model: nothing that is chosen here does it
@@ -87,7 +88,7 @@ const (
 
 // Remedies are all there are.
 func Remedies() []Remedy {
-	return []Remedy{RemedyPreprocessing, RemedyLabelOffset, RemedyData, RemedyCalibrator, RemedyWeightScales, RemedyEqualization, RemedyPrecision, RemedyTactics, RemedyRules, RemedyModel, RemedyBatch, RemedyMeasure, RemedyMemory, RemedyThreads}
+	return []Remedy{RemedyPreprocessing, RemedyLabelOffset, RemedyData, RemedyCalibrator, RemedyWeightScales, RemedyEqualization, RemedyPrecision, RemedyRequantize, RemedyTactics, RemedyRules, RemedyModel, RemedyBatch, RemedyMeasure, RemedyMemory, RemedyThreads}
 }
 
 // Unasked says which rules could not look, and for want of what.

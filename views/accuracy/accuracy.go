@@ -36,7 +36,7 @@ func newErrorsView(look *ui.Look, d pane.Desk) *errorsView {
 		value := func(r int) float64 { return v.by().value(of(at(r))) }
 		return []ui.Column{
 			{Title: title, Width: 11, Flex: 2, Cell: func(r int) ui.Cell { return v.bar(of(at(r))) }},
-			{Title: "", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			{Title: "", Width: 8, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 				e := of(at(r))
 				return ui.Cell{Text: v.by().write(v.by().value(e)), Style: v.grade(e)}
 			}, Order: func(a, b int) int {

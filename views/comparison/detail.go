@@ -299,7 +299,7 @@ type mapsView struct {
 // Version implements [ui.Versioned]: the maps of large engines take long to draw, and change with the pair alone.
 func (v *mapsView) Version() uint64 { return v.cmp.count }
 
-func (v *mapsView) Title() string { return "Arenas, on one scale" }
+func (v *mapsView) Title() string { return "Arenas" }
 
 func (v *mapsView) Note() (string, ui.Style) {
 	a, b := v.cmp.sides[0], v.cmp.sides[1]
@@ -307,7 +307,7 @@ func (v *mapsView) Note() (string, ui.Style) {
 		return "", ui.Muted
 	}
 	pa, pb := a.Snapshot.Memory.Peak, b.Snapshot.Memory.Peak
-	text := fmt.Sprintf("peak %s to %s", ui.Bytes(int64(pa)), ui.Bytes(int64(pb)))
+	text := fmt.Sprintf("one scale, peak %s to %s", ui.Bytes(int64(pa)), ui.Bytes(int64(pb)))
 	if pa > 0 {
 		text += fmt.Sprintf(", %.2fx", float64(pb)/float64(pa))
 	}

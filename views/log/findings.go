@@ -145,6 +145,7 @@ func (v *findingsView) help(r report.Remedy) string {
 		report.RemedyCalibrator:   "{c} is the next calibrator; screen 5 compares them",
 		report.RemedyEqualization: "screens 5 and 6: {Accuracy E} equalises channels; {u} undoes",
 		report.RemedyPrecision:    "enter goes to the layer, where {Graph P} sets its precision",
+		report.RemedyRequantize:   "{ctrl+t} drops the quantisation that the model brings, and it is quantised here",
 		report.RemedyTactics:      "screen 7: {Tactics t} times a layer's tactics again, {Tactics p} pins one",
 		report.RemedyRules:        "screen 2: {Graph x} switches rules on again; {u} undoes",
 		report.RemedyModel:        "enter shows the layer; only another model changes that",
