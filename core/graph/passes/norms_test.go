@@ -102,6 +102,20 @@ func TestRecogniseNorms(t *testing.T) {
 			shift := n.op("Sub", elementwise.Sub, n.weights("bias", -1, 1, 16), n.op("Mul", elementwise.Mul, mean, r))
 			return n.op("Add", elementwise.Add, n.op("Mul", elementwise.Mul, x, r), shift)
 		}},
+		{"keras, by tf2onnx", layer, func(n normNet, x *graph.Tensor) *graph.Tensor {
+			mean := n.add("Mean", graph.AveragePool, graph.PoolAttrs{Global: true}, x)
+			minus := n.op("Neg", elementwise.Neg, mean)
+			d := n.op("Sub", elementwise.Sub, x, mean)
+			v := n.add("Variance", graph.AveragePool, graph.PoolAttrs{Global: true}, n.op("Mul", elementwise.Mul, d, d))
+			r := n.op("Reciprocal", elementwise.Reciprocal, n.op("Sqrt", elementwise.Sqrt, n.biased(v)))
+			r = n.op("Mul", elementwise.Mul, r, n.weights("scale", .5, 1.5, 1, 1, 16))
+			shift := n.op("Add", elementwise.Add, n.op("Mul", elementwise.Mul, minus, r), n.weights("bias", -1, 1, 1, 1, 16))
+			return n.op("Add", elementwise.Add, n.op("Mul", elementwise.Mul, x, r), shift)
+		}},
+		{"mean square as a pooling", rms, func(n normNet, x *graph.Tensor) *graph.Tensor {
+			v := n.add("MeanSquare", graph.AveragePool, graph.PoolAttrs{Global: true}, n.op("Mul", elementwise.Mul, x, x))
+			return n.op("Div", elementwise.Div, x, n.op("Sqrt", elementwise.Sqrt, n.biased(v)))
+		}},
 		{"mean square", rms, func(n normNet, x *graph.Tensor) *graph.Tensor {
 			y := n.op("Mul", elementwise.Mul, x, n.op("Div", elementwise.Div, n.scalar(1), n.deviation(x)))
 			return n.op("Mul", elementwise.Mul, n.weights("scale", .5, 1.5, 16), y)

@@ -27,11 +27,19 @@ func (m *norm) mean(t *graph.Tensor) (of *graph.Tensor, axes []int, ok bool) {
 	if l == nil || l.Epilogue.Args > 0 {
 		return nil, nil, false
 	}
+	of = l.Inputs[0]
+	if a, ok := l.Attrs.(graph.PoolAttrs); ok && l.Op == graph.AveragePool && a.Global && factor == 1 { // as tf2onnx writes it
+		m.take(t)
+		m.statistics = append(m.statistics, t)
+		for i := 2; i < len(of.Dims); i++ {
+			axes = append(axes, i)
+		}
+		return of, axes, true
+	}
 	a, ok := l.Attrs.(graph.ReduceAttrs)
 	if !ok || len(a.Axes) == 0 && a.NoopEmpty {
 		return nil, nil, false
 	}
-	of = l.Inputs[0]
 	n := symbolic.Const(1)
 	for i := range of.Dims {
 		if len(a.Axes) == 0 || containsAxis(a.Axes, i, len(of.Dims)) {

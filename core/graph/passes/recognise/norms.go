@@ -146,26 +146,47 @@ func (m *norm) try(f func() bool) bool {
 	return false
 }
 
-// shifted matches x*inverse + (bias - mean*inverse), as TensorFlow writes a normalisation.
+// shifted matches x*inverse + (bias - mean*inverse), as TensorFlow writes a normalisation, or x*inverse + (bias + -mean*inverse), as
+// Keras does.
 func (m *norm) shifted(product, rest *graph.Tensor) bool {
 	in, args, ok := m.op(product)
-	sub, parts, ok2 := m.op(rest)
-	if !ok || !ok2 || in.Op != elementwise.Mul || sub.Op != elementwise.Sub || !parts[0].IsConst() {
+	sum, parts, ok2 := m.op(rest)
+	if !ok || !ok2 || in.Op != elementwise.Mul {
 		return false
 	}
-	low, factors, ok := m.op(parts[1])
-	if !ok || low.Op != elementwise.Mul {
+	bias, moved := parts[0], parts[len(parts)-1]
+	switch {
+	case sum.Op == elementwise.Add && moved.IsConst():
+		bias, moved = moved, bias
+	case sum.Op != elementwise.Add && sum.Op != elementwise.Sub:
 		return false
 	}
-	for _, t := range []*graph.Tensor{product, rest, parts[1]} {
+	low, factors, ok := m.op(moved)
+	if !ok || low.Op != elementwise.Mul || !bias.IsConst() {
+		return false
+	}
+	for _, t := range []*graph.Tensor{product, rest, moved} {
 		m.take(t)
 	}
-	m.bias = parts[0]
+	m.bias = bias
 	for i := range 2 {
 		x, inv := args[i], args[1-i]
 		for j := range 2 {
 			mean := factors[j]
-			if factors[1-j] == inv && m.try(func() bool { return m.inverse(inv) && m.centre(x, mean) && m.variance(nil, mean, inv) }) {
+			if factors[1-j] != inv {
+				continue
+			}
+			if m.try(func() bool {
+				if sum.Op == elementwise.Add {
+					neg, of, ok := m.op(mean)
+					if !ok || neg.Op != elementwise.Neg {
+						return false
+					}
+					m.take(mean)
+					mean = of[0]
+				}
+				return m.inverse(inv) && m.centre(x, mean) && m.variance(nil, mean, inv)
+			}) {
 				return true
 			}
 		}
