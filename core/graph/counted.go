@@ -66,20 +66,23 @@ func (n *Network) CountSymbols() (list []string) {
 	return list
 }
 
-// Countings returns the counted extents, in the order of the layers that count. One that a Split cuts into parts of given sizes, as an
-// exporter writes what it has seen, is their sum: a layer that counts otherwise fails, but for a loop, which has to go on to its end.
+// Countings returns the counted extents, in the order of the layers that count. One that a Split beside the layer cuts into parts of given
+// sizes, as an exporter writes what it has seen, is their sum: a layer that counts otherwise fails, but for a loop, which has to go on to
+// its end.
 func (n *Network) Countings() (list []Counting) {
-	counted := n.counted()
-	if len(counted) == 0 {
-		return nil
-	}
-	given := n.givenExtents()
-	for _, l := range counted {
+	var given map[string]int
+	for _, l := range n.Layers {
 		for _, c := range l.Counted() {
+			if given == nil {
+				given = n.givenExtents()
+			}
 			if sum, ok := given[c.Symbol]; ok && len(l.Bodies()) == 0 {
 				c.Most, c.Least = symbolic.Const(sum), sum
 			}
 			list = append(list, c)
+		}
+		for _, b := range l.Bodies() { // which may not run: what they cut says nothing of what is counted around them
+			list = append(list, b.Network.Countings()...)
 		}
 	}
 	return list
@@ -90,7 +93,7 @@ func (n *Network) Countings() (list []Counting) {
 func (n *Network) givenExtents() map[string]int {
 	given := map[string]int{}
 	for ; n != nil; n = n.Source {
-		for _, l := range n.AllLayers() {
+		for _, l := range n.Layers {
 			if l.Op != Split || l.Attrs.(SplitAttrs).Sizes == nil {
 				continue
 			}
