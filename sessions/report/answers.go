@@ -45,9 +45,9 @@ func (s Sign) Apart() bool { return s.P < leastChance }
 // String says what came of it, but for of what.
 func (s Sign) String() string {
 	if s.Apart() {
-		return fmt.Sprintf("are told apart on %d items (p %.2g: right alone on %d and %d)", s.Items, s.P, s.OnlyHere, s.OnlyBeside)
+		return fmt.Sprintf("are told apart on %d items: right alone on %d and %d, p %.2g", s.Items, s.OnlyHere, s.OnlyBeside, s.P)
 	}
-	return fmt.Sprintf("cannot be told apart on %d items (p %.2g: right alone on %d and %d)", s.Items, s.P, s.OnlyHere, s.OnlyBeside)
+	return fmt.Sprintf("cannot be told apart on %d items: right alone on %d and %d, p %.2g", s.Items, s.OnlyHere, s.OnlyBeside, s.P)
 }
 
 // BesideFP32 compares with FP32; nil where no labels are known.

@@ -33,7 +33,7 @@ func TestAnswers(t *testing.T) {
 	if s == nil || s.OnlyHere != 0 || s.OnlyBeside != 12 || !s.Apart() || s.Items != 700 || !strings.HasPrefix(s.String(), "are told apart on 700 items") {
 		t.Errorf("%+v", s)
 	}
-	if s := b.BesideFP32(); s.OnlyBeside != 2 || s.Apart() || s.P != 0.5 || s.String() != "cannot be told apart on 700 items (p 0.5: right alone on 0 and 2)" {
+	if s := b.BesideFP32(); s.OnlyBeside != 2 || s.Apart() || s.P != 0.5 || s.String() != "cannot be told apart on 700 items: right alone on 0 and 2, p 0.5" {
 		t.Errorf("%+v %s", s, s)
 	}
 	if s := a.Beside(&b); s == nil || s.OnlyBeside != 10 || s.OnlyHere != 0 {

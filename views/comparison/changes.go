@@ -102,7 +102,7 @@ func (v *changesView) verdict(g *report.LayerChange) ui.Cell {
 	case "no significant difference":
 		text = "  noise"
 	case "too small to count":
-		text = "  " + g.Under()
+		text = "  " + strings.Replace(g.Under(), "under", "<", 1)
 	case "too few samples to tell":
 		text = "? few samples"
 	default:
