@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -65,7 +66,43 @@ func FindTies(m *Model, env map[string]int) *Ties {
 		}
 		symbols = slices.DeleteFunc(symbols, func(s string) bool { return signs[s] != 0 })
 	}
+	t.sums(m, fits)
 	return t
+}
+
+// sums adds the extents that shapes leave free and that are as long as something that layers join of two inputs: a mask that is read at
+// places, and not added, need be no longer for shapes to fit, but for the places to be there.
+func (t *Ties) sums(m *Model, fits func(by map[string]int) bool) {
+	names := AxisNames(m)
+	counts := map[string]bool{} // items
+	for _, in := range graph.Batched(m.Network.Inputs) {
+		in.Dims[0].Symbols(counts)
+	}
+	for _, l := range m.Network.Layers {
+		if l.Op != graph.Concat {
+			continue
+		}
+		for _, d := range l.Outputs[0].Dims {
+			of := map[string]bool{}
+			d.Symbols(of)
+			if len(of) != 2 {
+				continue
+			}
+			terms := slices.Sorted(maps.Keys(of))
+			sum := report.Following{Terms: map[string]int{terms[0]: 1, terms[1]: 1}}
+			sum.Plus = d.Eval(t.base) - t.base[terms[0]] - t.base[terms[1]]
+			moved := maps.Clone(t.base)
+			moved[terms[0]], moved[terms[1]] = moved[terms[0]]+5, moved[terms[1]]+7
+			if d.Eval(moved) != d.Eval(t.base)+12 || !slices.Contains(names, terms[0]) || !slices.Contains(names, terms[1]) {
+				continue
+			}
+			for _, s := range names {
+				if !of[s] && !counts[s] && t.Of(s) == nil && t.base[s] == d.Eval(t.base) && fits(map[string]int{terms[0]: 1, s: 1}) && fits(map[string]int{terms[1]: 1, s: 1}) {
+					t.list = append(t.list, Tie{s, sum})
+				}
+			}
+		}
+	}
 }
 
 // AxisNames returns the symbols that are an extent of an input, in the order of inputs.

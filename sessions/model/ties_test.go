@@ -44,6 +44,14 @@ func TestTies(t *testing.T) {
 			map[string]int{"total": 20}, map[string]int{"batch": 1, "old": 19, "one": 1, "total": 20}, "total", ""},
 		{"the same", func(d *graph.Definition) *graph.Tensor { return d.Add(input(d, "a", "m"), input(d, "b", "n")) },
 			map[string]int{"m": 5, "n": 5}, "n", "m", map[string]int{"n": 3}, map[string]int{"m": 3, "n": 3}, "m,n", "axis n follows others, as m"},
+		{"read at places", func(d *graph.Definition) *graph.Tensor {
+			return d.Concat(1, d.Concat(1, input(d, "past", "batch", "old"), input(d, "x", "batch", "new")), input(d, "mask", "batch", "total"))
+		}, map[string]int{"batch": 2, "old": 8, "new": 4, "total": 12}, "total", "new + old",
+			map[string]int{"old": 20}, map[string]int{"batch": 2, "old": 20, "new": 4, "total": 24}, "old,total", "axis total follows others"},
+		{"of another length", func(d *graph.Definition) *graph.Tensor {
+			return d.Concat(1, d.Concat(1, input(d, "past", "batch", "old"), input(d, "x", "batch", "new")), input(d, "mask", "batch", "total"))
+		}, map[string]int{"batch": 2, "old": 8, "new": 4, "total": 13}, "", "",
+			map[string]int{"old": 20}, map[string]int{"batch": 2, "old": 20, "new": 4, "total": 13}, "total", ""},
 		{"by themselves", func(d *graph.Definition) *graph.Tensor { return d.Relu(input(d, "a", "m", "n")) },
 			map[string]int{"m": 5, "n": 6}, "", "", map[string]int{"n": 3}, map[string]int{"m": 5, "n": 3}, "m,n", ""},
 		{"multiples", func(d *graph.Definition) *graph.Tensor { return d.Reshape(input(d, "a", "m", "n"), 0, -1, 8) },
