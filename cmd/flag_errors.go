@@ -18,7 +18,7 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	if invalid := new(pflag.InvalidValueError); errors.As(err, &invalid) {
 		if want := map[string]string{
 			"int": "a whole number", "uint64": "a whole number from 0", "float64": "a number", "duration": "a time such as 500ms or 2s", "bool": "true or false",
-			"intSlice": "whole numbers with commas between them",
+			"intSlice": "whole numbers with commas between them", "float32Slice": "numbers with commas between them", "float64Slice": "numbers with commas between them",
 		}[invalid.GetFlag().Value.Type()]; want != "" {
 			return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}

@@ -69,6 +69,10 @@ func TestMistyped(t *testing.T) {
 		{[]string{"bench", "--recordings", "x"}, "bench has no --recordings; the workbench has\n"},
 		{[]string{"inspect", "model", "--tactic", "x"}, "inspect model has no --tactic; the workbench, bench, build and "},
 		{[]string{"bench", "--seed", "-1"}, `trtui: --seed "-1": want a whole number from 0`},
+		{[]string{"bench", "--mean", "x"}, `trtui: --mean "x": want numbers with commas between them`},
+		{[]string{"generate", "x.onnx", "--ids", ""}, `--ids "": want whole numbers with commas between them`},
+		{[]string{"run", "--load-outputs", ""}, "trtui: --load-outputs is empty"},
+		{[]string{"bench", "--ranges", "version_test.go"}, "it is neither a file of calibration nor a calibration cache of TensorRT"},
 		{[]string{"bench", "--duration", "soon"}, `--duration "soon": want a time such as 500ms or 2s`},
 		{[]string{"bench", "--xyzzyplugh"}, "unknown flag: --xyzzyplugh\nusage:"},
 	} {

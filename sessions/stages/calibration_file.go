@@ -65,8 +65,8 @@ func ReadCalibration(path string) (*CalibrationFile, error) {
 	f := &CalibrationFile{path: path}
 	if exchange.IsCalibrationCache(data) {
 		err = f.readCache(data)
-	} else {
-		err = json.Unmarshal(data, f)
+	} else if err = json.Unmarshal(data, f); errors.As(err, new(*json.SyntaxError)) && !exchange.IsJSON(data) {
+		err = errors.New("it is neither a file of calibration nor a calibration cache of TensorRT")
 	}
 	if err == nil {
 		err = f.check()
