@@ -116,6 +116,15 @@ func TestRecogniseAttention(t *testing.T) {
 			y := n.matmul(p, n.reshape("Reshape", n.v(), 8, 6, 8))
 			return n.joined(n.reshape("Reshape", y, 2, 4, 6, 8))
 		}},
+		{"batch and heads in one axis behind the softmax", full, 3, func(n attnNet) *graph.Tensor { // as tf2onnx writes an einsum
+			p := n.reshape("Reshape", n.reshape("Reshape", n.softmax(n.scaled(n.matmul(n.q(), n.k()))), 2, 4, 6, 1, 6), 8, 6, 6)
+			y := n.reshape("Reshape", n.matmul(p, n.reshape("Reshape", n.v(), 8, 6, 8)), 2, 4, 6, 8)
+			return n.joined(y)
+		}},
+		{"rows joined behind the softmax", graph.AttentionAttrs{}, 0, func(n attnNet) *graph.Tensor {
+			p := n.reshape("Reshape", n.softmax(n.scaled(n.matmul(n.q(), n.k()))), 2, 4, 1, 36)
+			return n.matmul(p, n.input("values", 2, 4, 36, 8))
+		}},
 		{"one head", single, 3, func(n attnNet) *graph.Tensor {
 			k := n.transpose("Transpose", n.input("k", 2, 5, 8), 0, 2, 1)
 			return n.matmul(n.softmax(n.scaled(n.matmul(n.input("q", 2, 6, 8), k))), n.input("v", 2, 5, 8))

@@ -43,6 +43,22 @@ func TestStaticReshapes(t *testing.T) {
 			y := n.add("Unsqueeze", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0}}, x)
 			return n.output(y)
 		}},
+		{"heads-of-an-open-text", func(n *net) *graph.Network { // the shape is that of what is computed; the extents of another one no input has
+			x := n.relu("Relu", n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("length"), symbolic.Const(6)))
+			cut := func(name string, start int) *graph.Tensor {
+				return n.add(name, graph.ShapeOf, graph.ShapeAttrs{Start: start, End: start + 1}, x)
+			}
+			list := func(name string, parts ...*graph.Tensor) *graph.Tensor {
+				return n.add(name, graph.Concat, graph.ConcatAttrs{}, parts...)
+			}
+			b, l := cut("Batch", 0), cut("Length", 1)
+			y := n.add("Cut", graph.Reshape, graph.ReshapeAttrs{}, x, list("Heads", b, n.ints(2), l, n.ints(3)))
+			all := n.binary("Rows", elementwise.Mul, b, n.ints(2))
+			z := n.add("Join", graph.Reshape, graph.ReshapeAttrs{}, y, list("Together", all, l, n.ints(3)))
+			twice := n.binary("Twice", elementwise.Mul, l, n.ints(2))
+			return n.output(z, n.add("Halve", graph.Reshape, graph.ReshapeAttrs{}, x, list("Halves", b, twice, n.ints(3))),
+				n.add("Both", graph.Reshape, graph.ReshapeAttrs{}, x, list("Rest", twice, b, n.ints(3), n.ints(1))))
+		}},
 	})
 }
 

@@ -1,6 +1,8 @@
 package match
 
 import (
+	"slices"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -66,4 +68,61 @@ func ReshapeTo(x *graph.Tensor, dims []symbolic.Dim) ([]int64, bool) {
 	y := &graph.Tensor{Name: "y"}
 	trial := &graph.Layer{Op: graph.Reshape, Attrs: graph.ReshapeAttrs{}, Inputs: []*graph.Tensor{x, s}, Outputs: []*graph.Tensor{y}}
 	return shape, trial.Infer() == nil && symbolic.Equal(y.Dims, dims)
+}
+
+// Extents are some of a shape: known ones, or that of an axis of a tensor.
+type Extents struct {
+	Known []symbolic.Dim // -1 for one that is left open
+	Of    *graph.Tensor
+	Axis  int
+}
+
+// Measured divides a shape into extents that are known and those that an input of the network has, or another tensor of it; nil where
+// none does. One of them may be left open.
+func Measured(n *graph.Network, dims []symbolic.Dim, open bool, others ...*graph.Tensor) []Extents {
+	var list []Extents
+	var known []symbolic.Dim
+	settle := func() {
+		if len(known) > 0 {
+			list, known = append(list, Extents{Known: known}), nil
+		}
+	}
+	for _, d := range dims {
+		if _, ok := d.IsConst(); ok {
+			known = append(known, d)
+			continue
+		}
+		x, axis := withExtent(n, d, others)
+		switch {
+		case x != nil:
+			settle()
+			list = append(list, Extents{Of: x, Axis: axis})
+		case open:
+			known, open = append(known, symbolic.Const(-1)), false
+		default:
+			return nil
+		}
+	}
+	settle()
+	return list
+}
+
+// withExtent returns an input of the network with an axis of the given extent, or another tensor of it that has one; nil for none.
+func withExtent(n *graph.Network, d symbolic.Dim, others []*graph.Tensor) (x *graph.Tensor, axis int) {
+	for _, x := range slices.Concat(n.Inputs, others) {
+		if axis := slices.IndexFunc(x.Dims, d.Equal); axis >= 0 && n.Tensor(x.Name) == x {
+			return x, axis
+		}
+	}
+	return nil, 0
+}
+
+// Value returns the known extents as a list of I64.
+func (e Extents) Value() numeric.Value {
+	list := make([]int64, len(e.Known))
+	for i, d := range e.Known {
+		n, _ := d.IsConst()
+		list[i] = int64(n)
+	}
+	return numeric.Values(numeric.I64, list, len(list))
 }

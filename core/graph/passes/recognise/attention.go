@@ -96,7 +96,7 @@ func recogniseAttention(r *pass.Rewrite, l *graph.Layer) bool {
 		return c.Miss(pass.WrongAttribute, "the scores are reshaped before the softmax, by %s", a.reshaped.Name)
 	case !a.scalesRows():
 		return c.Miss(pass.WrongAttribute, "the scores are scaled row by row in another shape, by %s", a.factors[0].Name)
-	case rank < 3 || rank != len(a.product.Inputs[0].Dims) || !sameRanks(a.scores) || !sameRanks(a.product):
+	case rank < 3 || len(a.product.Inputs[0].Dims) < 3 || !sameRanks(a.scores) || !sameRanks(a.product):
 		return c.Miss(pass.WrongShape, "the scores have %d dims", rank)
 	case !match.IsFloat(a.scores.Outputs[0]) || a.scores.Outputs[0].Type != a.product.Outputs[0].Type:
 		return c.Miss(pass.WrongType, "the scores are %s, the result is %s", a.scores.Outputs[0].Type, a.product.Outputs[0].Type)
@@ -292,6 +292,7 @@ func keepsMatrices(from, to []symbolic.Dim) bool {
 
 // after returns the product that weighs values by t, the result of the softmax.
 func (a *attention) after(t *graph.Tensor) *graph.Layer {
+	whole := t // what t has been reshaped from
 	for range maxWalk {
 		if s, isNaN := a.nanToZero(t); s != nil {
 			a.take(isNaN)
@@ -301,7 +302,7 @@ func (a *attention) after(t *graph.Tensor) *graph.Layer {
 		}
 		var next *graph.Layer
 		for _, u := range t.Users {
-			fits := u.Op == graph.Cast && match.IsFloat(u.Outputs[0]) || a.dropsSinks(u) || u.Op.Memory == graph.Viewed && keepsMatrices(t.Dims, u.Outputs[0].Dims) || u.Op == graph.MatMul
+			fits := u.Op.Memory == graph.Viewed || keepsMatrices(whole.Dims, t.Dims) && (u.Op == graph.Cast && match.IsFloat(u.Outputs[0]) || a.dropsSinks(u) || u.Op == graph.MatMul)
 			if fits && len(u.Outputs) == 1 && u.Inputs[0] == t && u.Epilogue.Args == 0 {
 				next = u
 				break
@@ -319,7 +320,9 @@ func (a *attention) after(t *graph.Tensor) *graph.Layer {
 			}
 			return next
 		}
-		t = next.Outputs[0]
+		if t = next.Outputs[0]; next.Op.Memory != graph.Viewed {
+			whole = t
+		}
 	}
 	return nil
 }

@@ -17,11 +17,14 @@ type operands struct {
 
 // operands chooses forms of queries, keys, values and result, the best first.
 func (a *attention) operands() (operands, bool) {
-	lead := []role{batchRole, headRole}
-	if n := len(a.scores.Outputs[0].Dims) - 2; n != len(lead) {
-		lead = slices.Repeat(lead[:1], n) // any of them may be heads
+	led := func(t *graph.Tensor, r ...role) []role {
+		lead := []role{batchRole, headRole}
+		if n := len(t.Dims) - 2; n != len(lead) {
+			lead = slices.Repeat(lead[:1], n) // any of them may be heads
+		}
+		return append(lead, r...)
 	}
-	roles := func(r ...role) []role { return append(slices.Clone(lead), r...) }
+	roles := func(r ...role) []role { return led(a.scores.Outputs[0], r...) }
 	scaled := a.queries()
 	if scaled == nil {
 		return operands{}, false
@@ -29,8 +32,8 @@ func (a *attention) operands() (operands, bool) {
 	q := operandForms(a.r, scaled, true, roles(rowRole, depthRole)...)
 	k := operandForms(a.r, a.scores.Inputs[1], true, roles(depthRole, rowRole)...)
 	k = append(k, a.turned(roles)...)
-	v := operandForms(a.r, a.product.Inputs[1], false, roles(rowRole, depthRole)...)
-	y := resultForms(a.r, a.product.Outputs[0], roles(rowRole, depthRole)...)
+	v := operandForms(a.r, a.product.Inputs[1], false, led(a.product.Inputs[1], rowRole, depthRole)...)
+	y := resultForms(a.r, a.product.Outputs[0], led(a.product.Outputs[0], rowRole, depthRole)...)
 	return together(q, k, v, y, func(k, q form) bool {
 		return k.heads.Mul(k.repeats).Equal(q.heads) || k.heads.Is(1) && k.repeats.Is(1)
 	})

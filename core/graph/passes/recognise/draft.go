@@ -102,53 +102,24 @@ func (d *draft) reshapeBy(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
 	return y
 }
 
-// extents returns the list of dims, those that are not known as an input of the network has them, or another tensor of it; nil where
-// none does. One of them may be left open, as -1.
+// extents returns the list of dims, as match.Measured finds them; nil where it does not.
 func (d *draft) extents(name string, dims []symbolic.Dim, open bool, others ...*graph.Tensor) *graph.Tensor {
 	var parts []*graph.Tensor
-	var known []symbolic.Dim
-	settle := func() {
-		if len(known) > 0 {
-			list := make([]int64, len(known))
-			for i, n := range known {
-				n, _ := n.IsConst()
-				list[i] = int64(n)
-			}
-			t := d.constant(name, numeric.Values(numeric.I64, list, len(list)))
-			t.Value, parts, known = known, append(parts, t), nil
-		}
-	}
-	for _, dim := range dims {
-		if _, ok := dim.IsConst(); ok {
-			known = append(known, dim)
+	for _, e := range match.Measured(d.r.Network(), dims, open, others...) {
+		if e.Of != nil {
+			parts = append(parts, d.layer(fmt.Sprintf("%s_extent_%d", e.Of.Name, e.Axis), graph.ShapeOf, graph.ShapeAttrs{Start: e.Axis, End: e.Axis + 1}, e.Of))
 			continue
 		}
-		x, axis := d.measured(dim, others)
-		switch {
-		case x != nil:
-			settle()
-			parts = append(parts, d.layer(fmt.Sprintf("%s_extent_%d", x.Name, axis), graph.ShapeOf, graph.ShapeAttrs{Start: axis, End: axis + 1}, x))
-		case open:
-			known, open = append(known, symbolic.Const(-1)), false
-		default:
-			return nil
-		}
+		t := d.constant(name, e.Value())
+		t.Value, parts = e.Known, append(parts, t)
 	}
-	if settle(); len(parts) == 1 {
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
 		return parts[0]
 	}
 	return d.layer(name, graph.Concat, graph.ConcatAttrs{}, parts...)
-}
-
-// measured returns an input of the network with an axis of the given extent, or another tensor of it that has one; nil for none.
-func (d *draft) measured(dim symbolic.Dim, others []*graph.Tensor) (x *graph.Tensor, axis int) {
-	n := d.r.Network()
-	for _, x := range slices.Concat(n.Inputs, others) {
-		if axis := slices.IndexFunc(x.Dims, dim.Equal); axis >= 0 && n.Tensor(x.Name) == x {
-			return x, axis
-		}
-	}
-	return nil, 0
 }
 
 // widened returns the axes of extent 1 with which the last axes of from, that are those of to, are where they are in to: a Reshape takes
