@@ -357,7 +357,8 @@ func restored(e Equalized, t *graph.Tensor, v numeric.Value) numeric.Value {
 	return v
 }
 
-// better reports whether a way has less noise than another by more than the standard error of the difference, and enough of it.
+// better reports whether a way has less noise than another by more than the standard error of the difference, and enough of it. Of few
+// items the standard error itself is hardly known, and the difference has to be twice that.
 func (w *way) better(other *way) bool {
 	n := float64(len(w.noise))
 	mine, theirs := sum(w.noise), sum(other.noise)
@@ -366,7 +367,11 @@ func (w *way) better(other *way) bool {
 		d := other.noise[i] - v - mean
 		squares += d * d
 	}
-	return decibels(mine) > decibels(theirs)+leastChosen && theirs-mine > math.Sqrt(squares*n/max(1, n-1))
+	by := 1.0
+	if len(w.noise) < fewestJudging {
+		by = 2
+	}
+	return decibels(mine) > decibels(theirs)+leastChosen && theirs-mine > by*math.Sqrt(squares*n/max(1, n-1))
 }
 
 func sum(list []float64) (sum float64) {

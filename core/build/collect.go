@@ -47,32 +47,53 @@ func (c *Collected) ChannelMeans() map[string]quant.ChannelMeans {
 // every calibrator and survives every toggle, since it does not depend on what is fused; its memory does not depend on the number
 // of batches. Inputs that state names are outputs of the batch before. after is called behind each batch.
 func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, after func(done int)) (*Collected, error) {
-	return CollectOf(ctx, n, env, b, batches, state, nil, after)
+	return collectSome(ctx, n, env, b, batches, state, func(t *graph.Tensor) (bool, *quant.Weighed) { return true, nil }, after)
 }
 
-// CollectOf is Collect for the named tensors alone; nil: for all. n may be a network that passes have rewritten.
-func CollectOf(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, names []string, after func(done int)) (*Collected, error) {
+// CollectScaled is Collect for the named tensors alone, of a network whose channels are scaled: values count by the weights that their
+// channels meet ([quant.Weighed]), since a channel that was divided by thirty errs by thirty times as much as the others.
+func CollectScaled(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, names []string, after func(done int)) (*Collected, error) {
+	return collectSome(ctx, n, env, b, batches, state, func(t *graph.Tensor) (bool, *quant.Weighed) {
+		if !slices.Contains(names, t.Name) {
+			return false, nil
+		}
+		return true, quant.NewWeighed(t)
+	}, after)
+}
+
+// collectSome is Collect for those tensors that count says are counted, and by what if not plainly.
+func collectSome(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, counted func(*graph.Tensor) (bool, *quant.Weighed), after func(done int)) (*Collected, error) {
 	all := &Collected{map[string]*quant.Histogram{}, map[string]*quant.Means{}}
+	weighed := map[string]*quant.Weighed{}
 	axes, count := channelAxes(n), startCounters()
 	defer count.stop()
 	err := observe(ctx, n, env, b, batches, state, func(t *graph.Tensor, slot int, read func() (numeric.Value, error)) error {
-		if !t.RealType().IsFloat() || names != nil && !slices.Contains(names, t.Name) {
+		if !t.RealType().IsFloat() {
 			return nil
+		}
+		if all.Histograms[t.Name] == nil {
+			is, by := counted(t)
+			if !is {
+				return nil
+			}
+			all.Histograms[t.Name], all.Means[t.Name], weighed[t.Name] = &quant.Histogram{}, quant.NewMeans(axes[t.Name]), by
 		}
 		v, err := read()
 		if err != nil {
 			return err
 		}
-		if all.Histograms[t.Name] == nil {
-			all.Histograms[t.Name], all.Means[t.Name] = &quant.Histogram{}, quant.NewMeans(axes[t.Name])
-		}
-		count.add(slot, tally{all.Histograms[t.Name], all.Means[t.Name], v, t.Range})
+		count.add(slot, tally{all.Histograms[t.Name], weighed[t.Name], all.Means[t.Name], v, t.Range})
 		return nil
 	}, after)
 	if err != nil {
 		return nil, err
 	}
 	count.stop()
+	for name, w := range weighed {
+		if w != nil {
+			all.Histograms[name] = w.Histogram()
+		}
+	}
 	return all, nil
 }
 

@@ -144,7 +144,7 @@ func TestCorrectBias(t *testing.T) {
 		t.Fatal(err)
 	}
 	equalization = &build.Equalization{By: by, Ranges: func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
-		scaled, err := build.CollectOf(ctx, n, env, b, batches, nil, names, nil)
+		scaled, err := build.CollectScaled(ctx, n, env, b, batches, nil, names, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 // tally is a tensor's value that is to be counted.
 type tally struct {
 	histogram *quant.Histogram
+	weighed   *quant.Weighed // in place of histogram, if not nil
 	means     *quant.Means
 	value     numeric.Value // which nobody else writes
 	real      numeric.Range // what its integers stand for
@@ -37,7 +38,11 @@ func startCounters() *counters {
 		c.lists[i] = make(chan tally, waiting)
 		c.wait.Go(func() {
 			for t := range c.lists[i] {
-				t.histogram.AddValue(t.value, t.real)
+				if t.weighed != nil {
+					t.weighed.AddValue(t.value, t.real)
+				} else {
+					t.histogram.AddValue(t.value, t.real)
+				}
 				t.means.AddValue(t.value, t.real)
 			}
 		})

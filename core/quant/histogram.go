@@ -3,6 +3,7 @@ package quant
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
 )
@@ -186,6 +187,13 @@ func (h *Histogram) Merge(o *Histogram) {
 			to[1] += v[1]
 		}
 	}
+}
+
+// clone returns a copy that shares nothing with h.
+func (h *Histogram) clone() *Histogram {
+	c := *h
+	c.lanes = slices.Clone(h.lanes)
+	return &c
 }
 
 // AddValue adds the real numbers of a tensor that is stored in any type; integers need r to be set.
