@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/graph/pass/match"
 	"github.com/trtui/trtui/core/graph/passes/recognise"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -125,6 +126,23 @@ func (n *net) blended(m, rest *graph.Tensor, op elementwise.Op) *graph.Tensor {
 	return n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.binary("Masked", op, s, rest)), v)
 }
 
+// whereOfCasts is an attention whose scores stay where seen is true: they are multiplied by its cast, and what takes their place by that
+// of what it is not. It may have as many queries as an extent that is open.
+func (n *net) whereOfCasts(seen *graph.Tensor, fill float32, open ...symbolic.Dim) *graph.Tensor {
+	real := func(name string, t *graph.Tensor) *graph.Tensor {
+		return n.add(name, graph.Cast, graph.CastAttrs{To: numeric.F32}, t)
+	}
+	others := n.binary("Others", elementwise.Mul, real("NotSeen", n.elt("Hidden", elementwise.Not, nil, seen)), n.scalar(fill))
+	if len(open) == 0 {
+		return n.blended(real("IsSeen", seen), others, elementwise.Add)
+	}
+	in := func(name string) *graph.Tensor {
+		return n.AddInput(name, numeric.F32, symbolic.Const(2), symbolic.Const(4), open[0], symbolic.Const(headSize))
+	}
+	s := n.binary("Kept", elementwise.Mul, n.add("QK", graph.MatMul, nil, in("q"), n.transpose("K_T", in("k"), 0, 1, 3, 2)), real("IsSeen", seen))
+	return n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.binary("Masked", elementwise.Add, s, others)), in("v"))
+}
+
 func TestAttentionAsWritten(t *testing.T) {
 	of := func(w written) func(n *net) *graph.Network {
 		return func(n *net) *graph.Network { return n.output(n.attention(w)) }
@@ -191,6 +209,24 @@ func TestAttentionAsWritten(t *testing.T) {
 			m := n.add("Real", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.binary("Seen", elementwise.Greater, n.input("tokens", 2, 1, 1, queries), n.scalar(0)))
 			rest := n.binary("Rest", elementwise.Mul, n.binary("Others", elementwise.Sub, n.scalar(1), m), n.scalar(3e38))
 			return n.output(n.blended(m, rest, elementwise.Sub))
+		}},
+		{"truth-is-cast-and-what-it-is-not", func(n *net) *graph.Network { // as tf2onnx writes a Where
+			seen := n.binary("Seen", elementwise.Greater, n.input("tokens", 2, 1, 1, queries), n.scalar(0))
+			return n.output(n.whereOfCasts(seen, -3e38))
+		}},
+		{"causal-by-counting", func(n *net) *graph.Network { // as tf2onnx writes a band of a matrix of an open text
+			length := symbolic.Symbol("length")
+			ids := n.AddInput("x", numeric.F32, length)
+			rows := n.add("Length", graph.ShapeOf, graph.ShapeAttrs{End: 1}, ids)
+			one := n.AddConst("one", numeric.Values(numeric.I64, []int64{1}))
+			count := n.add("Count", graph.CumSum, graph.CumAttrs{Exclusive: true}, n.add("Ones", graph.Expand, nil, one, n.binary("Places", elementwise.Mul, rows, rows)))
+			place := n.add("Place", graph.Reshape, graph.ReshapeAttrs{}, count, n.add("Square", graph.Concat, graph.ConcatAttrs{}, rows, rows))
+			column := n.add("Mod", match.Ops().Named("Mod"), graph.Elementwise{Program: elementwise.FloorMod()}, place, rows)
+			ahead := n.binary("Ahead", elementwise.Sub, column, n.binary("Div", elementwise.Div, place, rows))
+			later := n.binary("Later", elementwise.Greater, ahead, n.AddConst("zero", numeric.Values(numeric.I64, []int64{0})))
+			band := n.add("Band", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.elt("Not", elementwise.Not, nil, later))
+			seen := n.binary("Seen", elementwise.Greater, n.add("Wide", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0, 1}}, band), n.scalar(0))
+			return n.output(n.whereOfCasts(seen, -1e9, length))
 		}},
 		{"mask-is-added-by-itself", func(n *net) *graph.Network { // 5 where scores stay
 			tri := n.AddConst("triangle", lowerTriangle())

@@ -1,6 +1,8 @@
 package recognise
 
 import (
+	"slices"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -12,6 +14,8 @@ import (
 //	a = Mul(s, m)
 //	b = Mul(Sub(1, m), -10000)     ->   y = Where(m, s, -10000)
 //	y = Add(a, b)
+//
+// or, as tf2onnx writes a Where, m the cast of a truth and 1-m that of what it is not.
 //
 // l adds rest, times a factor, to product.
 func (a *attention) blended(l *graph.Layer, product, rest *graph.Tensor, factor float64) *graph.Layer {
@@ -56,7 +60,34 @@ func (a *attention) fills(rest, m *graph.Tensor) (float64, bool) {
 	}
 	p := &pattern{net: a.r.Network()}
 	u, by, fill := p.affine(rest)
-	return fill, u == m && by == -fill
+	if u == m {
+		return fill, by == -fill
+	}
+	s := newSurveyor()
+	x, ok := s.number(m)
+	y, ok2 := s.number(rest)
+	switch {
+	case isOpposite(u, m):
+		return by, fill == 0
+	case !ok || !ok2 || !x.choice || !y.choice || x.at != y.at || !slices.Equal(x.by, y.by):
+		return 0, false
+	case x.yes == 1:
+		return y.no, y.yes == 0
+	}
+	return y.yes, y.no == 0
+}
+
+// isOpposite reports whether t is 1 where m is 0, and 0 elsewhere: the casts of a truth and of what it is not.
+func isOpposite(t, m *graph.Tensor) bool {
+	if t.Producer == nil || m.Producer == nil || t.Producer.Op != graph.Cast || m.Producer.Op != graph.Cast || t.Producer.Epilogue.Args+m.Producer.Epilogue.Args > 0 {
+		return false
+	}
+	a, b := t.Producer.Inputs[0], m.Producer.Inputs[0]
+	is := func(not, of *graph.Tensor) bool {
+		op, args := operation(not)
+		return op == elementwise.Not && args[0] == of
+	}
+	return a.Type == numeric.Bool && b.Type == numeric.Bool && (is(a, b) || is(b, a))
 }
 
 // isZeroOrOne reports whether the elements of t are 0 or 1.

@@ -99,6 +99,9 @@ func (s *surveyor) find(t *graph.Tensor) (number, bool) {
 	}
 	switch a := l.Attrs.(type) {
 	case graph.Elementwise:
+		if v, ok := s.coordinate(l, a.Program); ok {
+			return v, true
+		}
 		return s.program(l, a.Program)
 	case graph.FillAttrs:
 		v := sum{by: make([]float64, len(t.Dims))}
@@ -180,9 +183,7 @@ func moved(l *graph.Layer, x number) (number, bool) {
 	case l.Op == graph.Expand:
 		copy(by[len(to)-len(from):], x.by)
 	case l.Op == graph.CumSum:
-		if x.choice || !x.constant() || x.at != 0 {
-			return x, false
-		}
+		return counted(l, x)
 	case l.Op == graph.Slice:
 		return sliced(l, x)
 	case !x.constant() || x.choice:
@@ -206,6 +207,19 @@ func moved(l *graph.Layer, x number) (number, bool) {
 		}
 	}
 	x.by = by
+	return x, true
+}
+
+// counted returns what a CumSum of one number is.
+func counted(l *graph.Layer, x number) (number, bool) {
+	a, n := l.Attrs.(graph.CumAttrs), len(x.by)
+	if x.choice || !x.constant() || a.Reverse && x.at != 0 || n == 0 {
+		return x, false
+	}
+	x.by = make([]float64, n)
+	if x.by[(a.Axis+n)%n] = x.at; a.Exclusive {
+		x.at = 0
+	}
 	return x, true
 }
 

@@ -56,6 +56,36 @@ func (s *surveyor) program(l *graph.Layer, p elementwise.Program) (number, bool)
 	return r, ok && ok2
 }
 
+// coordinate returns the row or the column that a layer finds of the place of each element in order: the place by the extent of a row,
+// or what is left of it.
+//
+//	i = Reshape([0, 1, 2...], [n, m])
+//	y = Div(i, m) or Mod(i, m)
+func (s *surveyor) coordinate(l *graph.Layer, p elementwise.Program) (number, bool) {
+	is := func(op elementwise.Op) bool {
+		return len(p.Code) == 1 && p.Code[0].Op == op && p.Code[0].Arg[0] == 0 && p.Code[0].Arg[1] == 1
+	}
+	quotient := is(elementwise.Div)
+	if !quotient && !is(elementwise.Mod) && !slices.Equal(p.Code, elementwise.FloorMod().Code) || !l.Outputs[0].Type.IsInteger() {
+		return number{}, false
+	}
+	x, by := l.Inputs[0], l.Inputs[1].Value
+	dims := x.Dims
+	if len(dims) != 2 || len(l.Outputs[0].Dims) != 2 || len(by) != 1 || !by[0].Equal(dims[1]) {
+		return number{}, false
+	}
+	for x.Producer != nil && x.Producer.Op.Memory == graph.Viewed {
+		x = x.Producer.Inputs[0]
+	}
+	if v, ok := s.number(x); !ok || v.choice || v.at != 0 || !slices.Equal(v.by, []float64{1}) {
+		return number{}, false
+	}
+	if quotient {
+		return number{sum: sum{by: []float64{1, 0}}}, true
+	}
+	return number{sum: sum{by: []float64{0, 1}}}, true
+}
+
 // value returns the program's result where choices are yes, or where they are not.
 func value(p elementwise.Program, args []number, yes bool) (float64, bool) {
 	in := make([]numeric.Value, len(args))

@@ -111,7 +111,9 @@ func shapeOfInputs(r *pass.Rewrite, l *graph.Layer) bool {
 			panic("static-reshapes: " + err.Error())
 		}
 	}
-	open := slices.ContainsFunc(list, func(e match.Extents) bool { return slices.ContainsFunc(e.Known, func(d symbolic.Dim) bool { return d.Is(-1) }) })
+	open := slices.ContainsFunc(list, func(e match.Extents) bool {
+		return slices.ContainsFunc(e.Known, func(d symbolic.Dim) bool { return d.Is(-1) })
+	})
 	by := &graph.Layer{Op: graph.Reshape, Attrs: graph.ReshapeAttrs{AllowZero: !open}, Inputs: []*graph.Tensor{x, shape.Outputs[0]}}
 	return c.Fire(append([]*graph.Layer{r.Replace(l, by)}, added...)...)
 }
