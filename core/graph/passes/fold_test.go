@@ -52,6 +52,19 @@ func TestCommonSubexpressions(t *testing.T) {
 			c, d := n.binary("Add_1", elementwise.Add, a, n.scalar(1)), n.binary("Add_2", elementwise.Add, b, n.scalar(1))
 			return n.output(n.binary("Mul", elementwise.Mul, c, d))
 		}},
+		{"extents", func(n *net) *graph.Network { // those of rows are other ones, and one list is of I32
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("rows"), symbolic.Symbol("length"))
+			y := n.relu("Relu", x)
+			at := func(name string, t *graph.Tensor, axis int) *graph.Tensor {
+				return n.add(name, graph.ShapeOf, graph.ShapeAttrs{Start: axis, End: axis + 1}, t)
+			}
+			a, b := at("Shape_1", x, 1), n.binary("Twice", elementwise.Mul, at("Shape_2", y, 1), n.ints(1))
+			c, d := at("Shape_3", y, 0), n.add("Cast", graph.Cast, graph.CastAttrs{To: numeric.I32}, a)
+			fill := func(name string, shape *graph.Tensor) *graph.Tensor {
+				return n.add(name, graph.ConstantOfShape, graph.FillAttrs{Type: numeric.F32}, shape)
+			}
+			return n.output(fill("Fill_1", a), fill("Fill_2", b), fill("Fill_3", c), d)
+		}},
 		{"immediates-differ", func(n *net) *graph.Network {
 			x := n.input("x", 2, 3)
 			a, b := n.elt("Clip_1", elementwise.Clamp, []float32{0, 6}, x), n.elt("Clip_2", elementwise.Clamp, []float32{0, 6.0000005}, x)

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/pass/match"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // CommonSubexpressions computes once what several layers compute alike, and keeps one of several equal constants.
@@ -16,6 +17,13 @@ import (
 //	a = Sigmoid(x)       a = Sigmoid(x)
 //	b = Sigmoid(x)  ->
 //	y = Add(a, b)        y = Add(a, a)
+//
+// Extents are the same however they are found:
+//
+//	n = Shape(x f32[batch,length]) start=1      n = Shape(x) start=1
+//	y = Relu(x)                             ->  y = Relu(x)
+//	m = Shape(y) start=1                        z = Range(0, n)
+//	z = Range(0, m)
 var CommonSubexpressions = pass.Pass{
 	Name:  "common-subexpressions",
 	Doc:   "compute once what several layers compute",
@@ -28,6 +36,9 @@ var CommonSubexpressions = pass.Pass{
 				continue
 			}
 			key := match.Expression(l)
+			if extents := extentsOf(l); extents != "" {
+				key = extents
+			}
 			if f := first[key]; f == nil {
 				first[key] = l
 			} else {
@@ -35,6 +46,18 @@ var CommonSubexpressions = pass.Pass{
 			}
 		}
 	},
+}
+
+// extentsOf returns what says all of a layer that finds extents which are not known yet, whatever it finds them by; "" for others.
+func extentsOf(l *graph.Layer) string {
+	if len(l.Outputs) != 1 || len(l.Outputs[0].Value) == 0 {
+		return ""
+	}
+	y := l.Outputs[0]
+	if _, known := y.Ints(); known || y.Range.IsSet() {
+		return ""
+	}
+	return y.TypeString() + " of " + symbolic.Format(y.Value)
 }
 
 func mergeDuplicate(r *pass.Rewrite, first, l *graph.Layer) bool {
