@@ -79,7 +79,7 @@ func TestRecordAndReplay(t *testing.T) {
 		t.Errorf("of a moment before the first state it says %q", errOut)
 	}
 	_, errOut := command(t, exitFailure, "replay", path, "--at", "soon")
-	if !strings.Contains(errOut, "--at: \"soon\" is neither") {
+	if !strings.Contains(errOut, `"soon" is neither a state's number nor a time`) {
 		t.Errorf("a time that is none: %s", errOut)
 	}
 	out, _ = command(t, 0, "inspect", "recording", filepath.Dir(path))
