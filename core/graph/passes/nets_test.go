@@ -125,6 +125,11 @@ func randomInputs(n *graph.Network, seed uint64) map[string]numeric.Value {
 			for i := range v.I64() {
 				v.I64()[i] = rng.Int64N(16)
 			}
+		case numeric.I32:
+			list := numeric.View[int32](v.Data)
+			for i := range list {
+				list[i] = rng.Int32N(16)
+			}
 		case numeric.F16, numeric.BF16, numeric.F64:
 			reals := numeric.NewValue(numeric.F32, v.Dims...)
 			for i := range reals.F32() {
