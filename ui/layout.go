@@ -42,8 +42,9 @@ type Box struct {
 	view   int
 	parts  []Box
 	beside bool
-	share  int // part of what is left, 1 if both are zero
-	fixed  int // cells, the title included
+	share  int        // part of what is left, 1 if both are zero
+	fixed  int        // cells, the title included
+	wants  func() int // in place of fixed, where that changes; nil: it does not
 }
 
 // Pane is a box for the view with that index in the screen.
@@ -60,6 +61,18 @@ func (b Box) Share(n int) Box { b.share = n; return b }
 
 // Lines gives the box n cells, in the direction of the split that it is in.
 func (b Box) Lines(n int) Box { b.fixed = n; return b }
+
+// LinesOf gives the box as many cells as n returns, more than 0, each time that the screen is drawn: for a view whose need
+// depends on what it shows.
+func (b Box) LinesOf(n func() int) Box { b.wants = n; return b }
+
+// cells returns how many cells the box is given; 0 where it shares in what is left.
+func (b Box) cells() int {
+	if b.wants != nil {
+		return b.wants()
+	}
+	return b.fixed
+}
 
 // place writes the rectangle of each view into rects. One column is left free
 // between boxes that stand beside each other.
@@ -91,9 +104,9 @@ func (b Box) sizes(total int) []int {
 	sizes := make([]int, len(b.parts))
 	left, shares := max(total, 0), 0
 	for i, p := range b.parts {
-		if p.fixed > 0 {
+		if n := p.cells(); n > 0 {
 			// A fixed part never takes more than its fair half from the others.
-			sizes[i] = min(p.fixed, max(left/2, min(left, 3)))
+			sizes[i] = min(n, max(left/2, min(left, 3)))
 			left -= sizes[i]
 		} else {
 			shares += max(p.share, 1)
@@ -104,7 +117,7 @@ func (b Box) sizes(total int) []int {
 		return sizes
 	}
 	for i, p := range b.parts {
-		if p.fixed > 0 {
+		if p.cells() > 0 {
 			continue
 		}
 		n := max(p.share, 1)

@@ -43,7 +43,10 @@ func TestRooflineView(t *testing.T) {
 			b.wants("of peak", "50.0%", "!200.0%")
 		}
 		b.press("v", "v")
-		b.wants("Roofline of")
+		b.wants("Roofline of", "L1 900 GB/s", "L2 400 GB/s")
+		if _, plot, _ := strings.Cut(b.screen(), "Roofline of"); strings.Count(plot, "│") < 7 {
+			t.Errorf("a low roofline at %v:\n%s", size, plot)
+		}
 		if size[1] >= 40 {
 			b.wants("DRAM 40 GB/s", "f32 500 Gop/s", "op/B", "1 layer above the ceiling")
 		}

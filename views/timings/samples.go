@@ -72,6 +72,20 @@ func (v *samplesView) layer() *report.LayerTiming {
 	return nil
 }
 
+// lines returns how many lines the pane takes, title included: n, and for the roofline, whose ceilings and points lie on top of
+// each other in a low one, rooflineLines.
+func (v *samplesView) lines(n int) func() int {
+	return func() int {
+		if plots[v.of.plot] == "roofline" {
+			return rooflineLines
+		}
+		return n
+	}
+}
+
+// rooflineLines are the lines that the roofline is given with its title, where half of the screen has them.
+const rooflineLines = 24
+
 func (v *samplesView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
 		l := v.layer()
@@ -129,7 +143,7 @@ func (v *samplesView) drawRoofline(c *ui.Canvas, l *report.LayerTiming) {
 		}
 		return
 	}
-	const plot = 5 // lines at least
+	const plot = 8 // lines at least
 	top := 0
 	say := func(style ui.Style, text string) {
 		if text != "" && (top == 0 || top < c.H-plot) {

@@ -17,9 +17,10 @@ import (
 func Screen(look *ui.Look, d pane.Desk, beside func(*report.Snapshot) time.Duration, measure, read func() tea.Cmd, hint func(pane.Fact) string) *ui.Screen {
 	v := newTimingsView(look, d, beside)
 	p := ui.Pane
+	samples := &samplesView{in: pane.NewInput(look, report.PartTimings), of: v, hint: hint}
 	return &ui.Screen{
-		Key: "3", Name: "Timings", Words: []string{"slow", "slowest", "bottleneck", "layers", "time", "profile", "roofline", "bench", "trace"}, Short: "Time", Views: []ui.View{&layersPane{times: v, columns: newColumnsView(look), measure: measure, read: read}, &samplesView{in: pane.NewInput(look, report.PartTimings), of: v, hint: hint}, newGenerationView(look), newTransitionsView(look)},
-		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Lines(13)), ui.Beside(p(0).Share(2), p(1)), ui.Stack(p(2).Share(3), p(0).Share(2)), ui.Stack(p(3).Share(3), p(0).Share(2))},
-		Narrow:  pane.Box(ui.Stack(p(0).Share(3), p(1).Lines(7))),
+		Key: "3", Name: "Timings", Words: []string{"slow", "slowest", "bottleneck", "layers", "time", "profile", "roofline", "bench", "trace"}, Short: "Time", Views: []ui.View{&layersPane{times: v, columns: newColumnsView(look), measure: measure, read: read}, samples, newGenerationView(look), newTransitionsView(look)},
+		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).LinesOf(samples.lines(13))), ui.Beside(p(0).Share(2), p(1)), ui.Stack(p(2).Share(3), p(0).Share(2)), ui.Stack(p(3).Share(3), p(0).Share(2))},
+		Narrow:  pane.Box(ui.Stack(p(0).Share(3), p(1).LinesOf(samples.lines(7)))),
 	}
 }
