@@ -32,9 +32,9 @@ func TestAblation(t *testing.T) {
 		{Rule: "expand-weights", Sites: 1, Err: "no tactic"},
 	}}
 	b.publish(&snap)
-	b.wants("2 to measure", "+50.0%", "+45.0% to +55.0%", "not significant", "-10.0%", "the same engine", "none without it")
+	b.wants("2 to measure", "+50.0%", "+45.0 to +55.0%", "not significant", "-10.0%", "the same engine", "none without it")
 	b.size(120, 40)
-	b.wants("+45.0% to +55.0%", "not significant")
+	b.wants("+50.0%", "+45.0 to +55.0%", "not significant", "fuse-activation", "the same engine", "none without it")
 	other := snap
 	other.Config.Precision = config.FP32
 	b.publish(&other)

@@ -23,11 +23,11 @@ func newAblationView(look *ui.Look, d pane.Desk) *ablationView {
 	v := &ablationView{in: pane.NewInput(look, report.PartAblation), desk: d}
 	at := func(r int) *report.AblationRow { return &v.in.Snap.Ablation.Rows[r] }
 	v.table.Columns = []ui.Column{
-		{Title: "rule", Name: true, Width: 18, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Rule} }, Order: func(a, b int) int { return cmp.Compare(at(a).Rule, at(b).Rule) }},
-		{Title: "slower " + string(look.Glyphs.Wall) + " faster", Width: 15, Flex: 3, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
+		{Title: "rule", Name: true, Width: 14, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Rule} }, Order: func(a, b int) int { return cmp.Compare(at(a).Rule, at(b).Rule) }},
+		{Title: "slower" + string(look.Glyphs.Wall) + "faster", Width: 13, Flex: 3, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
 		{Title: "worth", Width: 7, Priority: 2, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return v.worth(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Worth.Ratio, at(b).Worth.Ratio) }},
-		{Title: "is it real?", Width: 17, Cell: func(r int) ui.Cell { return v.verdict(at(r)) }},
+		{Title: "is it real?", Width: 15, Cell: func(r int) ui.Cell { return v.verdict(at(r)) }},
 		{Title: "without", Width: 9, Priority: 3, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 			if at(r).Without == 0 {
 				return ui.Cell{}
@@ -90,7 +90,7 @@ func (v *ablationView) verdict(r *report.AblationRow) ui.Cell {
 	case !s.Significant:
 		return ui.Cell{Text: "not significant", Style: style}
 	case s.Known():
-		return ui.Cell{Text: fmt.Sprintf("%+.1f%% to %+.1f%%", 100*(s.Low-1), 100*(s.High-1)), Style: style}
+		return ui.Cell{Text: fmt.Sprintf("%+.1f to %+.1f%%", 100*(s.Low-1), 100*(s.High-1)), Style: style}
 	}
 	return ui.Cell{Text: "estimated", Style: style}
 }
