@@ -190,8 +190,15 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		flag, ok := known[name]
-		if own := ours.Lookup(name); !ok && own != nil && strings.HasPrefix(args[i], "--") {
-			flag, ok = passed(name), true
+		own := ours.Lookup(name)
+		switch {
+		case own != nil && !strings.HasPrefix(args[i], "--"): // one dash is trtexec's
+			own = nil
+		case len(name) == 1 && strings.HasPrefix(args[i], "-"+name):
+			own = ours.ShorthandLookup(name)
+		}
+		if !ok && own != nil {
+			flag, ok = passed(own.Name), true
 			flag.switchy = own.NoOptDefVal != ""
 			if flag.switchy && !given {
 				value = own.NoOptDefVal

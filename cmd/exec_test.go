@@ -170,6 +170,8 @@ func TestExecOutputs(t *testing.T) {
 func TestExecErrors(t *testing.T) {
 	for says, args := range map[string][]string{
 		`"--onx=a" is no flag of trtexec; did you mean`:          {"--onx=a"},
+		"\"-z\" is no flag of trtexec\n":                         {"-z"},
+		"none2.onnx":                                             {"-q", "--onnx=none2.onnx"},
 		`"model.onnx" is no flag`:                                {"model.onnx"},
 		"--onnx: its value is missing":                           {"--onnx"},
 		"--loadEngine: a.onnx was given already":                 {"--onnx=a.onnx", "--loadEngine=b"},

@@ -45,7 +45,7 @@ func DidYouMean(name string, names []string) string {
 		if len(there) > len(typed) { // a longer name may be meant by its beginning
 			d = min(d, 1+levenshtein.ComputeDistance(typed, there[:len(typed)]))
 		}
-		if d <= max(2, len(typed)/3) {
+		if d <= max(2, len(typed)/3) && d < max(len(typed), 2) { // otherwise they share no letter
 			list = append(list, candidate{n, d})
 		}
 	}
