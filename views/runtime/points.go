@@ -58,6 +58,9 @@ func newPointsView(look *ui.Look, of over, shown *int) *pointsView {
 			Order: func(a, b int) int { return cmp.Compare(at(a).MemoryBytes, at(b).MemoryBytes) }},
 	}
 	v.table.Label = v.name
+	if n := len(v.table.Columns); of == overEnds { // a bar of memory, behind it
+		v.table.Columns[n-2], v.table.Columns[n-1] = v.table.Columns[n-1], v.table.Columns[n-2]
+	}
 	if of == overContexts {
 		v.table.Columns = slices.Insert(v.table.Columns, 1, ui.Column{Title: "threads", Width: 7, Priority: 5, Align: ui.AlignRight, Cell: v.threads,
 			Order: func(a, b int) int { return cmp.Compare(threadsOf(at(a)), threadsOf(at(b))) }})
