@@ -39,7 +39,7 @@ func newMatrixSides(look *ui.Look, s *Several, marked pane.Marked) *matrixSides 
 	style := func(r int) ui.Style { return pane.PrecisionStyle(string(v.side(r).Config.Precision)) }
 	v.table.Columns = []ui.Column{
 		{Width: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: letter(r), Style: ui.Bold} }},
-		{Title: "name", Width: 14, Flex: 2, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.side(r).Name + v.marked(v.side(r).Name)} },
+		{Title: "name", Width: 12, Flex: 2, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.side(r).Name + v.marked(v.side(r).Name)} },
 			Order: func(a, b int) int { return cmp.Compare(v.side(a).Name, v.side(b).Name) }},
 		{Title: "configuration", Width: 10, Flex: 1, Name: true, Priority: 5, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.side(r).Label, Style: style(r)} },
 			Order: func(a, b int) int { return cmp.Compare(v.side(a).Label, v.side(b).Label) }},
@@ -110,7 +110,7 @@ func (v *matrixSides) Note() (string, ui.Style) {
 		return "", ui.Muted
 	}
 	measure, _ := diff.MeasureOf(m.Pareto.Measure, nil)
-	text := fmt.Sprintf("speed relative to A, front: no other is faster and as %s by %s", measure.Good, measure.Title)
+	text := fmt.Sprintf("speed beside A, front: none is faster and as %s by %s", measure.Good, measure.Title)
 	if slices.ContainsFunc(m.Sides, func(s report.MatrixSide) bool { return s.Speed != nil && !s.Speed.SideBySide }) {
 		text += ", * not measured side by side"
 	}
