@@ -123,7 +123,7 @@ func (v *generationView) columns(phases []report.Phase) []ui.Column {
 					}
 					return ui.Cell{Text: ui.Duration(median(r)), Style: ui.Bold}
 				}},
-			ui.Column{Width: 6, Priority: 1, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			ui.Column{Width: 6, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 				if l := v.rows[r].times[k]; l != nil {
 					return ui.Cell{Text: words.Percent(l.Share), Style: ui.Muted}
 				}
