@@ -13,6 +13,7 @@ type Align int
 const (
 	AlignLeft Align = iota
 	AlignRight
+	AlignZero // its title in the middle, where bars to both sides have their zero
 )
 
 // Cell is what a column shows for a row: text, or a bar with no text, or a spark

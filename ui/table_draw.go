@@ -188,6 +188,10 @@ func (t *Table) drawTitles(c *Canvas, spans []span) {
 	for _, s := range spans {
 		column := t.Columns[s.column]
 		title, style, x, w := column.Title, Muted, s.x, s.w
+		if column.Align == AlignZero {
+			in := max(s.w/2-Width(title)/2, 0)
+			x, w = x+in, w-in
+		}
 		if s.column == t.sort-1 {
 			mark := g.Up
 			if t.reverse {
@@ -197,7 +201,7 @@ func (t *Table) drawTitles(c *Canvas, spans []span) {
 			if column.Align == AlignRight { // where the title fills the column the mark stands in the gap beside it
 				title, x, w = string(mark)+title, s.x-1, s.w+1
 			} else {
-				title, w = title+string(mark), s.w+1
+				title, w = title+string(mark), w+1
 			}
 		}
 		c.Spot(Rect{s.x, 0, s.w, 1}, tableSpot{t, -1, s.column})

@@ -2,6 +2,7 @@ package views
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,4 +64,29 @@ func TestUnmeasuredInReplay(t *testing.T) {
 	b.publish(&reference)
 	b.press("v", "v")
 	b.wants("what others are compared with", "not measured: a replay shows what was recorded")
+}
+
+// TestZeroUnderWall: the wall of a title stands over the zero of its bars at any width.
+func TestZeroUnderWall(t *testing.T) {
+	snap := *panetest.Fixture(t)
+	snap.Ablation = &report.Ablation{Base: snap.Config, Median: time.Millisecond, Rows: []report.AblationRow{
+		{Rule: "no-op", Sites: 1, Worth: report.Speed{Ratio: 1.5, Low: 1.4, High: 1.6, Significant: true}, Without: time.Millisecond}}}
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	for _, w := range []int{80, 120, 121, 160, 161, 200, 203} {
+		b.size(w, 50)
+		b.press("2", "tab", "tab")
+		if !strings.Contains(b.screen(), "What each rule") {
+			b.press("v")
+		}
+		lines := strings.Split(b.screen(), "\n")
+		at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "slower│faster") })
+		if at < 0 {
+			t.Fatalf("no bars at %d columns:\n%s", w, b.screen())
+		}
+		before, _, _ := strings.Cut(lines[at], "│faster")
+		under := []rune(lines[at+1])
+		if n := len([]rune(before)); under[n] != '│' {
+			t.Errorf("%d columns: %q is under the wall of\n%s\n%s", w, under[n], lines[at], lines[at+1])
+		}
+	}
 }

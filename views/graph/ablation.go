@@ -24,7 +24,7 @@ func newAblationView(look *ui.Look, d pane.Desk) *ablationView {
 	at := func(r int) *report.AblationRow { return &v.in.Snap.Ablation.Rows[r] }
 	v.table.Columns = []ui.Column{
 		{Title: "rule", Name: true, Width: 14, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Rule} }, Order: func(a, b int) int { return cmp.Compare(at(a).Rule, at(b).Rule) }},
-		{Title: "slower" + string(look.Glyphs.Wall) + "faster", Width: 13, Flex: 3, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
+		{Title: "slower" + string(look.Glyphs.Wall) + "faster", Width: 13, Flex: 3, Align: ui.AlignZero, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
 		{Title: "worth", Width: 7, Priority: 2, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return v.worth(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Worth.Ratio, at(b).Worth.Ratio) }},
 		{Title: "is it real?", Width: 15, Cell: func(r int) ui.Cell { return v.verdict(at(r)) }},
