@@ -240,7 +240,7 @@ func (v *tensorsView) columns() {
 			}
 			return at(r).Reach.Bits
 		}
-		columns = append(columns, ui.Column{Title: "widest", Width: 12, Priority: 4, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell {
+		columns = append(columns, ui.Column{Title: "widest", Width: 16, Priority: 4, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell {
 			if bits(r) == 0 {
 				return ui.Cell{}
 			}
