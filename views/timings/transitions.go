@@ -58,7 +58,7 @@ func (v *transitionsView) Note() (string, ui.Style) {
 	if t == nil {
 		return "", ui.Muted
 	}
-	return v.in.Note(fmt.Sprintf("%s, %s of the time", words.Plural(len(t.Conversions), "launch"), words.Percent(t.Share)))
+	return v.in.Note(fmt.Sprintf("%s, %s of the time; tensors from type to type, their bytes", words.Plural(len(t.Conversions), "launch"), words.Percent(t.Share)))
 }
 
 func (v *transitionsView) Keys() []ui.Key { return v.table.Keys() }
