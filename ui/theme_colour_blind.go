@@ -7,8 +7,8 @@ func ColourBlindTheme() *Theme {
 		Plain: -1, Muted: 0x8b949e, Faint: 0x4a525c, Accent: 0x72abff,
 		Good: 0x9df0e6, Warn: 0xffe94a, Bad: 0xd2603e, Ink: 0x0d1117,
 		F32: 0x5b9dff, F16: 0xffe34d, I8: 0xd9647c, OtherType: 0xf0f3f6,
-		Series1: 0x4ad5ff, Series2: 0xc80217, Series3: 0x98949b, Series4: 0x626063,
-		Series5: 0xe3ff03, Series6: 0x0067f9, Series7: 0xcea173, Series8: 0xffe8e4,
+		Series1: 0x4ad5ff, Series2: 0xe83a48, Series3: 0x9b979e, Series4: 0x7d7b7e,
+		Series5: 0xe3ff03, Series6: 0x1a72ff, Series7: 0xcea173, Series8: 0xffe8e4,
 		Heat1: 0x2c4272, Heat2: 0x575d6d, Heat3: 0x7d7c78, Heat4: 0xa59c74, Heat5: 0xd2c060, Heat6: 0xfee838,
 		CursorGround: 0x1c2f54, RestGround: 0x2a2b2f, SelectedGround: 0x3a3320, MatchGround: 0x6b5200, ChipGround: 0x6cb6ff,
 	})

@@ -43,12 +43,18 @@ func TestContrast(t *testing.T) {
 		theme  *Theme
 		ground float64 // of the terminal
 		least  float64
-	}{{DarkTheme(), 0.005, 4.5}, {LightTheme(), 1, 4.5}, {ContrastTheme(), 0, 7}, {ColourBlindTheme(), 0.005, 4.5}, {ColourBlindLightTheme(), 1, 4.5}} {
+		series float64
+	}{{DarkTheme(), 0.005, 4.5, 4.4}, {LightTheme(), 1, 4.5, 3}, {ContrastTheme(), 0, 7, 4.5}, {ColourBlindTheme(), 0.005, 4.5, 4.4}, {ColourBlindLightTheme(), 1, 4.5, 2.9}} {
 		for _, s := range []Style{Muted, Accent, Good, Warn, Bad, F32, F16, I8, OtherType} {
 			text := luminance(t, c.theme.fg[s])
 			ratio := (max(text, c.ground) + 0.05) / (min(text, c.ground) + 0.05)
 			if ratio < c.least {
 				t.Errorf("%s: style %d is at %.1f from the ground, want %.1f", c.theme.Name, s, ratio, c.least)
+			}
+		}
+		for s := Series1; s <= Series8; s++ { // of blocks, and of the few words that name them
+			if text := luminance(t, c.theme.fg[s]); (max(text, c.ground)+0.05)/(min(text, c.ground)+0.05) < c.series {
+				t.Errorf("%s: series %d is less than %.1f from the ground", c.theme.Name, s-Series1+1, c.series)
 			}
 		}
 		if text, ground := luminance(t, c.theme.fg[Accent]), luminance(t, c.theme.bg[CursorGround]); (max(text, ground)+0.05)/(min(text, ground)+0.05) < 4.5 {
