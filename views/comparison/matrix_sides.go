@@ -110,7 +110,7 @@ func (v *matrixSides) Note() (string, ui.Style) {
 		return "", ui.Muted
 	}
 	measure, _ := diff.MeasureOf(m.Pareto.Measure, nil)
-	text := fmt.Sprintf("speed beside A, front: none is faster and as %s by %s", measure.Good, measure.Title)
+	text := fmt.Sprintf("front: none is faster and as %s by %s, speed beside A", measure.Good, measure.Title)
 	if slices.ContainsFunc(m.Sides, func(s report.MatrixSide) bool { return s.Speed != nil && !s.Speed.SideBySide }) {
 		text += ", * not measured side by side"
 	}
