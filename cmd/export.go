@@ -71,6 +71,9 @@ makes it exact, and slower.`,
 			if how.qdq && how.optimized {
 				return usageError{errors.New("--qdq writes an optimised network: leave --optimized out")}
 			}
+			if !how.qdq && o.config.changed("precision") {
+				return usageError{errors.New("--precision says how the network is quantised; add --qdq")}
+			}
 			return exportModel(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output, how)
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/host"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -196,4 +198,22 @@ func distance(want, got []float32) float64 {
 		noise += math.Pow(float64(w)-float64(got[i]), 2)
 	}
 	return 10 * math.Log10(signal/noise)
+}
+
+// TestRandomRangesAreTold: files whose ranges come from random input are written with a warning, others without, and --precision says
+// nothing of a network that is written as it is.
+func TestRandomRangesAreTold(t *testing.T) {
+	dir := t.TempDir()
+	model, data := filepath.Join("..", "testdata", "digits.onnx"), few(t)
+	for _, args := range [][]string{{"export", model, "--qdq", "-o", filepath.Join(dir, "q.onnx")}, {"build", model, "--precision", "int8", "-o", filepath.Join(dir, "q.engine")}} {
+		_, told := command(t, 0, args...)
+		_, quiet := command(t, 0, append(slices.Clone(args), data...)...)
+		if !strings.Contains(told, report.RandomCalibration) || strings.Contains(quiet, report.RandomCalibration) {
+			t.Errorf("trtui %s: without data %q, with data %q", strings.Join(args, " "), told, quiet)
+		}
+	}
+	_, told := command(t, exitFailure, "export", model, "--optimized", "--precision", "int8", "-o", filepath.Join(dir, "o.onnx"))
+	if !strings.Contains(told, "add --qdq") {
+		t.Errorf("--optimized --precision int8: %s", told)
+	}
 }

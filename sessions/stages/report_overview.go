@@ -50,7 +50,7 @@ func overview(s *stored, cfg config.Config, p *run.Plan, t *report.Timings, unch
 	if i := t.Inference; i != nil && float64(i.Enqueue) > report.EnqueueBound*float64(i.Compute) {
 		r.Badges = append(r.Badges, report.Badge{Text: "enqueue bound", Why: "handing the work to the device takes the host over 0.8 of the time that the device computes: more work an inference, such as a larger batch, would keep it busy"})
 	}
-	if s.calData != nil && s.randomCalibration(cfg) {
+	if s.RandomCalibration(cfg) {
 		why := "no data was given: ranges come from random input and accuracy is agreement with FP32 only"
 		if by := FinderOf(s.model, cfg); s.Ranges(by) != nil {
 			why = "the engine was built without data: its ranges come from random input"

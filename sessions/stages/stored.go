@@ -210,10 +210,10 @@ func (s *stored) recalibrated(cfg config.Config) bool {
 	return err == nil && s.model.NeedsCalibration(cfg) && s.anew(r)
 }
 
-// randomCalibration reports whether ranges that a configuration uses come from random input: some, where others were given.
-func (s *stored) randomCalibration(cfg config.Config) bool {
+// RandomCalibration reports whether ranges that a configuration uses come from random input: some, where others were given.
+func (s *stored) RandomCalibration(cfg config.Config) bool {
 	by := FinderOf(s.model, cfg)
-	return s.model.NeedsCalibration(cfg) && s.RandomRanges(by) && !by.gives(s.model.Network)
+	return s.calData != nil && s.model.NeedsCalibration(cfg) && s.RandomRanges(by) && !by.gives(s.model.Network)
 }
 
 // RandomRanges reports whether ranges that are found so come from random input.
