@@ -156,6 +156,7 @@ func (o *diffFlags) sides(ctx context.Context, stderr io.Writer, operands []oper
 			return nil, err
 		}
 	}
+	warnOfStates(warner(stderr), operands, snaps)
 	measured, err := o.measure(ctx, stderr, operands, snaps)
 	if err != nil {
 		return nil, err
@@ -168,6 +169,35 @@ func (o *diffFlags) sides(ctx context.Context, stderr io.Writer, operands []oper
 		sides[i].Rival = snaps[measured[0]]
 	}
 	return sides, nil
+}
+
+// warnOfStates warns of recordings that are compared by their last states where these are of other precisions.
+func warnOfStates(warn func(string), operands []operand, snaps []*report.Snapshot) {
+	for i := range operands[1:] {
+		a, b := operands[0], operands[i+1]
+		x, y := snaps[0], snaps[i+1]
+		if x == nil || y == nil || len(x.Tried) == 0 || len(y.Tried) == 0 || a.which+b.which != "" || x.Config.Precision == y.Config.Precision {
+			continue
+		}
+		text := fmt.Sprintf("the last state of %s is in %s, that of %s in %s", a.path, x.Config.Precision, b.path, y.Config.Precision)
+		if name := inPrecision(x.Tried, y.Config.Precision); name != "" {
+			text += fmt.Sprintf("; %s@%s is as the latter", a.path, name)
+		} else if name := inPrecision(y.Tried, x.Config.Precision); name != "" {
+			text += fmt.Sprintf("; %s@%s is as the former", b.path, name)
+		}
+		warn(text)
+	}
+}
+
+// inPrecision names the first configuration of a recording in a precision; "" where there is none.
+func inPrecision(tried []report.RecordedConfig, p config.Precision) string {
+	for _, c := range tried {
+		if c.Config.Precision == p && !c.Aside {
+			name, _, _ := strings.Cut(c.Name, ",")
+			return name
+		}
+	}
+	return ""
 }
 
 // letter is what the i-th of several is called.

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // diffDocument returns what diff prints.
@@ -116,6 +119,35 @@ func TestDiffSame(t *testing.T) {
 	} {
 		if _, errs := command(t, exitFailure, append([]string{"diff", "-q"}, c.args...)...); strings.Contains(errs, told) != c.same {
 			t.Errorf("%v: %s", c.args, errs)
+		}
+	}
+}
+
+// TestWarnOfStates: recordings whose last states are of other precisions are compared with a warning, which names a state that would do.
+func TestWarnOfStates(t *testing.T) {
+	of := func(last config.Precision, tried ...report.RecordedConfig) *report.Snapshot {
+		return &report.Snapshot{Config: config.Config{Precision: last}, Tried: tried}
+	}
+	one := func(name string, p config.Precision, aside bool) report.RecordedConfig {
+		return report.RecordedConfig{Name: name, Config: config.Config{Precision: p}, Aside: aside}
+	}
+	fp32, int8, beside := one("fp32, x 1x3", config.FP32, false), one("int8/mse, x 1x3", config.INT8, false), one("fp32", config.FP32, true)
+	for _, c := range []struct {
+		a, b  *report.Snapshot
+		which string
+		want  string
+	}{
+		{a: of(config.INT8, fp32, int8), b: of(config.FP32, fp32), want: "the last state of a is in int8, that of b in fp32; a@fp32 is as the latter"},
+		{a: of(config.FP32, fp32), b: of(config.INT8, fp32, int8), want: "the last state of a is in fp32, that of b in int8; b@fp32 is as the former"},
+		{a: of(config.INT8, beside, int8), b: of(config.FP32, fp32), want: "the last state of a is in int8, that of b in fp32"},
+		{a: of(config.FP32, fp32, int8), b: of(config.FP32, fp32)},
+		{a: of(config.INT8, fp32, int8), b: of(config.FP32, fp32), which: "int8/mse"},
+		{a: of(config.INT8), b: of(config.FP32)}, // of no recordings
+	} {
+		var got string
+		warnOfStates(func(s string) { got += s }, []operand{{path: "a", which: c.which}, {path: "b"}}, []*report.Snapshot{c.a, c.b})
+		if got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
 }
