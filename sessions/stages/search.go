@@ -231,7 +231,7 @@ func (g *searching) byLatency(ctx context.Context) error {
 			return err
 		}
 		p, fresh, err := g.measure(ctx, best.chosen, best.noise, fmt.Sprintf("predicted to have %.1f dB", report.Ratio(best.noise)))
-		if err != nil || !fresh || p.Tuned <= 0 || !ok {
+		if err != nil || !fresh || p.Tuned <= 0 || !ok && !p.Meets {
 			return err
 		}
 		per = float64(p.Latency) / float64(p.Tuned)

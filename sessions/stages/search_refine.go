@@ -13,21 +13,35 @@ type predicted struct {
 	time   float64
 }
 
-// aim says which of two predicted points is better: those that are within the bounds, and of these the one of the lower score.
+// aim says which of two predicted points is better: those of which what is bounded is within the bound, and of these the one of the lower
+// score; where none is within, the one that is nearest to it.
 type aim struct {
-	within func(predicted) bool
-	score  func(predicted) float64
+	bounded func(predicted) float64
+	most    float64
+	score   func(predicted) float64
+}
+
+func (a aim) within(p predicted) bool { return a.bounded(p) <= a.most }
+
+func (a aim) better(p, than predicted) bool {
+	switch within, ok := a.within(p), a.within(than); {
+	case within != ok:
+		return within
+	case ok:
+		return a.score(p) < a.score(than)
+	}
+	return a.bounded(p) < a.bounded(than)
 }
 
 // leastTime is the aim of the least time within an error. Ten decibels are worth half a percent of the time: what costs nothing is
 // raised.
 func leastTime(most float64) aim {
-	return aim{func(p predicted) bool { return p.noise <= most }, func(p predicted) float64 { return math.Log(max(p.time, 1)) + 0.002*math.Log(max(p.noise, 1e-20)) }}
+	return aim{func(p predicted) float64 { return p.noise }, most, func(p predicted) float64 { return math.Log(max(p.time, 1)) + 0.002*math.Log(max(p.noise, 1e-20)) }}
 }
 
 // leastNoise is the aim of the least error within a time.
 func leastNoise(most float64) aim {
-	return aim{func(p predicted) bool { return p.time <= most }, func(p predicted) float64 { return math.Log(max(p.noise, 1e-20)) }}
+	return aim{func(p predicted) float64 { return p.time }, most, func(p predicted) float64 { return math.Log(max(p.noise, 1e-20)) }}
 }
 
 // passesOfRefinement bounds how often refine goes through all parts.
@@ -41,12 +55,11 @@ func (g *searching) refine(ctx context.Context, a aim, seeds ...[]int) (best pre
 		if err != nil {
 			return best, false, err
 		}
-		switch within := a.within(p); {
-		case best.chosen == nil, within && !ok, within == ok && (a.score(p) < a.score(best) && ok || p.noise < best.noise && !ok):
-			best, ok = p, within
+		if best.chosen == nil || a.better(p, best) {
+			best = p
 		}
 	}
-	if !ok {
+	if !a.within(best) {
 		return best, false, nil
 	}
 	for range passesOfRefinement {

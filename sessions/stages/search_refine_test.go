@@ -1,0 +1,25 @@
+package stages
+
+import "testing"
+
+// TestAims: what is within the bound is better than what is not; of what is, the least of the other quantity; of what is not, the
+// nearest to the bound.
+func TestAims(t *testing.T) {
+	quiet, middle, fast := predicted{noise: 1, time: 90}, predicted{noise: 2, time: 50}, predicted{noise: 9, time: 10}
+	for _, c := range []struct {
+		name         string
+		a            aim
+		better, than predicted
+	}{
+		{"within a time, the least noise", leastNoise(100), quiet, middle},
+		{"within a time, not beyond it", leastNoise(60), middle, quiet},
+		{"no time is enough, the fastest", leastNoise(5), fast, middle},
+		{"within a noise, the fastest", leastTime(10), fast, quiet},
+		{"within a noise, not beyond it", leastTime(2), middle, fast},
+		{"no noise is little enough, the quietest", leastTime(0.5), quiet, fast},
+	} {
+		if !c.a.better(c.better, c.than) || c.a.better(c.than, c.better) {
+			t.Errorf("%s: %+v, not %+v", c.name, c.than, c.better)
+		}
+	}
+}
