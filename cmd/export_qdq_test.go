@@ -182,6 +182,7 @@ func TestExportQuantised(t *testing.T) {
 		"leave --optimized out":         {"--qdq", "--optimized"},
 		"is not quantised":              {"--qdq", "--precision", "fp32"},
 		"no tensor \"none\"":            {"--qdq", "--range", "none=1"},
+		"the layer of that name gives":  {"--qdq", "--range", "stem/conv/Conv=1"},
 		"--activations \"both\": want ": {"--qdq", "--activations", "both"},
 	} {
 		if _, text := command(t, exitFailure, append([]string{"export", "-o", file, "-q"}, args...)...); !strings.Contains(text, says) {

@@ -44,7 +44,7 @@ func (r *Runner) Close() { r.stages.Release() }
 // runtime computes that knows them. Zero points are those of unsigned bytes, which all compute alike (quant.Unsigned), and no
 // concatenation is quantised twice in front of a clamp (quant.Unrepeated).
 func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Network, error) {
-	r.warnOfRandomRanges(cfg)
+	warnOfRandomRanges(r.stages, cfg)
 	l, err := r.stages.Precisions.Lower(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -58,9 +58,9 @@ func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Netwo
 }
 
 // warnOfRandomRanges warns where a file is written that has ranges of random input, which say nothing of real ones.
-func (r *Runner) warnOfRandomRanges(cfg config.Config) {
-	if r.stages.Orders.Stored.RandomCalibration(cfg) {
-		r.stages.Told.Warn(report.RandomCalibration + ": no data was given, so ranges come from random input and say nothing about real inputs; --data or --calib-data names some")
+func warnOfRandomRanges(s *stages.Stages, cfg config.Config) {
+	if s.Orders.Stored.RandomCalibration(cfg) {
+		s.Told.Warn(report.RandomCalibration + ": no data was given, so ranges come from random input and say nothing about real inputs")
 	}
 }
 

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
@@ -114,6 +116,28 @@ func (c *calibration) seen() int {
 	return c.Items()
 }
 
+// tensorsLike says behind an error which tensors may be meant by a name that none has: those that the layer of the name gives, or the
+// closest.
+func tensorsLike(n *graph.Network, name string) string {
+	if l := n.Layer(name); l != nil {
+		var list []string
+		for _, t := range l.Outputs {
+			list = append(list, config.Quoted(t.Name))
+		}
+		return "; the layer of that name gives " + strings.Join(list, ", ")
+	}
+	var names []string
+	for _, t := range n.Inputs {
+		names = append(names, t.Name)
+	}
+	for _, l := range n.Layers {
+		for _, t := range l.Outputs {
+			names = append(names, t.Name)
+		}
+	}
+	return config.DidYouMean(name, names)
+}
+
 // find returns the ranges of a calibrator.
 func (c *calibration) find(ctx context.Context, in ranging) (map[string]numeric.Range, error) {
 	if r := c.orders.Stored.Ranges(in.By); r != nil {
@@ -126,7 +150,7 @@ func (c *calibration) find(ctx context.Context, in ranging) (map[string]numeric.
 	}
 	for name := range in.By.Given {
 		if c.model.Network.Tensor(name) == nil {
-			return nil, fmt.Errorf("ranges: %s has no tensor %s", c.model.Name(), config.Quoted(name))
+			return nil, fmt.Errorf("ranges: %s has no tensor %s%s", c.model.Name(), config.Quoted(name), tensorsLike(c.model.Network, name))
 		}
 	}
 	found, err := c.Hist.Of(ctx, in.Of)
