@@ -228,6 +228,16 @@ func TestAttentionAsWritten(t *testing.T) {
 			seen := n.binary("Seen", elementwise.Greater, n.add("Wide", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0, 1}}, band), n.scalar(0))
 			return n.output(n.whereOfCasts(seen, -1e9, length))
 		}},
+		{"counted-along-another-axis", func(n *net) *graph.Network { // that only the input says: rows are counted, not columns, by 0
+			one := n.AddConst("one", numeric.Values(numeric.I64, []int64{1}))
+			ones := n.add("Ones", graph.Expand, nil, one, n.ints(1, 1, queries, queries))
+			column := n.add("Column", graph.CumSum, graph.CumAttrs{Axis: 3}, ones)
+			other := n.add("Other", graph.CumSum, graph.CumAttrs{Axis: 2}, ones, n.AddInput("axis", numeric.I64))
+			gone := n.add("Later", graph.Cast, graph.CastAttrs{To: numeric.F32}, n.binary("Greater", elementwise.Greater, column, other))
+			q, k, v := n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries), n.input("v", 2, 4, queries, headSize)
+			s := n.binary("Masked", elementwise.Add, n.add("QK", graph.MatMul, nil, q, k), n.binary("Hidden", elementwise.Mul, gone, n.scalar(-1e9)))
+			return n.output(n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, s), v))
+		}},
 		{"mask-is-added-by-itself", func(n *net) *graph.Network { // 5 where scores stay
 			tri := n.AddConst("triangle", lowerTriangle())
 			return n.output(n.blended(tri, n.binary("Rest", elementwise.Sub, n.scalar(5), tri), elementwise.Sub))

@@ -210,10 +210,10 @@ func moved(l *graph.Layer, x number) (number, bool) {
 	return x, true
 }
 
-// counted returns what a CumSum of one number is.
+// counted returns what a CumSum of one number is, along an axis that is known.
 func counted(l *graph.Layer, x number) (number, bool) {
 	a, n := l.Attrs.(graph.CumAttrs), len(x.by)
-	if x.choice || !x.constant() || a.Reverse && x.at != 0 || n == 0 {
+	if x.choice || !x.constant() || x.at != 0 && (a.Reverse || l.Input(1) != nil) || n == 0 {
 		return x, false
 	}
 	x.by = make([]float64, n)
