@@ -11,6 +11,7 @@ import (
 type Stats struct {
 	Count                  int
 	Mean, Median, Min, Max time.Duration
+	P10, P25, P75          time.Duration
 	P90, P95, P99          time.Duration
 	// CV is the coefficient of variation: standard deviation over mean.
 	CV float64
@@ -33,7 +34,7 @@ func Summarize(samples []time.Duration) Stats {
 	}
 	st := Stats{
 		Count: len(s), Mean: time.Duration(mean), Median: Percentile(s, 50), Min: s[0], Max: s[len(s)-1],
-		P90: Percentile(s, 90), P95: Percentile(s, 95), P99: Percentile(s, 99),
+		P10: Percentile(s, 10), P25: Percentile(s, 25), P75: Percentile(s, 75), P90: Percentile(s, 90), P95: Percentile(s, 95), P99: Percentile(s, 99),
 	}
 	if mean > 0 {
 		st.CV = math.Sqrt(squares/float64(len(s))) / mean

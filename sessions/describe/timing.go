@@ -149,8 +149,9 @@ func (t *Times) inference() *report.InferenceSplit {
 }
 
 // LatencyOf sums samples up.
-func LatencyOf(samples []time.Duration) report.Latency {
-	s := run.Summarize(samples)
+func LatencyOf(samples []time.Duration) report.Latency { return latencyOf(run.Summarize(samples)) }
+
+func latencyOf(s run.Stats) report.Latency {
 	return report.Latency{Count: s.Count, Mean: s.Mean, Median: s.Median, Min: s.Min, Max: s.Max, P90: s.P90, P95: s.P95, P99: s.P99, CV: s.CV}
 }
 
@@ -192,9 +193,10 @@ func (t *Times) Report(live, estimated bool) *report.Timings {
 		r.MedianLow, r.MedianHigh = time.Duration(i.Low), time.Duration(i.High)
 	}
 	for i, st := range t.plan.Steps {
+		stats := run.Summarize(t.steps[i])
 		lt := report.LayerTiming{
 			Name: st.Name, Op: graph.OpName(st.Layer), Precision: PrecisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
-			Reformat: st.Reformat, Once: st.Once, Origin: st.Origin, Latency: LatencyOf(t.steps[i]), Recent: recent(t.steps[i]),
+			Reformat: st.Reformat, Once: st.Once, Origin: st.Origin, Latency: latencyOf(stats), P10: stats.P10, P25: stats.P25, P75: stats.P75, Recent: recent(t.steps[i]),
 			FLOPs: t.work[i].FLOPs, Bytes: t.work[i].Bytes,
 		}
 		if st.Tactic == run.SubPlans {

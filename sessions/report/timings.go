@@ -57,6 +57,9 @@ type LayerTiming struct {
 	Once      bool   `json:",omitempty"` // it runs once at a shape, and its times are those of nothing
 	Origin    string `json:",omitempty"` // why there is a reformat, as in "c16 for conv1"; empty in recordings of older programs
 	Latency
+	P10    time.Duration   `json:",omitempty"` // percentiles beside those of Latency, by which measurements are compared; 0 in recordings of older programs
+	P25    time.Duration   `json:",omitempty"`
+	P75    time.Duration   `json:",omitempty"`
 	Share  float64         // of SumMedian
 	GFLOPS float64         `json:",omitempty" output:"gflop_per_s"` // achieved, from the median
 	Recent []time.Duration `json:",omitempty"`                      // the newest samples, oldest first
