@@ -38,10 +38,7 @@ func writeDiff(w io.Writer, d *report.Diff, all bool) {
 	writeNote(w, "%s", endToEnd(d))
 	fmt.Fprintf(w, "  = %s\n", inLayers(d))
 	writeNote(w, "%s", judged(d))
-	if text := commonText(d); text != "" {
-		writeNote(w, "%s", text)
-	}
-	for _, line := range sourceLines(d) {
+	for _, line := range append(told(d), sourceLines(d)...) {
 		writeNote(w, "%s", line)
 	}
 	groups, others := mainGroups(d, all)
@@ -84,11 +81,11 @@ func writeGroups(w io.Writer, groups []report.LayerChange) {
 		a, b := groupTimes(c)
 		x, y := c.SQNR()
 		rows = append(rows, []string{
-			short(c.Name), signedUS(c.Delta), diverging(float64(c.Delta), float64(most), 8), a, b, ratioText(c.Ratio), verdictText(&c), known(c.Q, chance),
+			short(c.Name), signedUS(c.Delta), diverging(float64(c.Delta), float64(most), 8), a, b, ratioText(c.Ratio), verdictText(&c), known(c.Q, chance), ratioText(c.Told),
 			c.Kind, precisions(c), tacticsText(c), pairText(x, y),
 		})
 	}
-	writeTable(w, []string{"@layer", ">change µs", "faster | slower", ">A", ">B", ">B/A", "", ">q", "kind", "types", "~tactics", "~SQNR dB"}, rows)
+	writeTable(w, []string{"@layer", ">change µs", "faster | slower", ">A", ">B", ">B/A", "", ">q", "~>told from", "kind", "types", "~tactics", "~SQNR dB"}, rows)
 }
 
 // verdictText says what is known of a change, and of one that is too small to count below what it is.
@@ -160,18 +157,18 @@ func judged(d *report.Diff) string {
 	return text + fmt.Sprintf(" (false discovery rate %.0f %%)", 100*d.Discoveries)
 }
 
-// commonText says what layers with the same kernels have in common, where that is a difference.
-func commonText(d *report.Diff) string {
-	switch {
-	case d.Common == nil:
-		return ""
-	case math.Abs(d.Common.Ratio-1) < 0.02 && d.Common.Spread > 0:
-		return fmt.Sprintf("%s with the same kernels differ between the two occasions by %.1f %% (median): a layer counts only beyond that",
-			count(d.Common.Layers, "layer"), 100*d.Common.Spread)
-	case math.Abs(d.Common.Ratio-1) < 0.02:
-		return ""
+// told says what single layers' changes are held against: what all have in common, and how much has to differ.
+func told(d *report.Diff) (lines []string) {
+	if text := d.Common.Text(); text != "" {
+		lines = append(lines, text)
 	}
-	return fmt.Sprintf("%s with the same kernels take %.2fx as long (median): so much is the machine's, not the layers'", count(d.Common.Layers, "layer"), d.Common.Ratio)
+	if text := d.Resolution(); text != "" {
+		if d.Coarse() {
+			text += "; less cannot be told apart in these: measure in turns with trtui diff MODEL@A MODEL@B"
+		}
+		lines = append(lines, text)
+	}
+	return lines
 }
 
 // sourceLines name the source layers that one model alone has.
@@ -209,18 +206,16 @@ func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
 		}
 	})
 	fmt.Fprintf(w, "\n**%s**\n\n%s. %s.\n\n", endToEnd(d), inLayers(d), judged(d))
-	for _, line := range slices.Concat(d.Notes, []string{commonText(d)}, sourceLines(d)) {
-		if line != "" {
-			fmt.Fprintf(w, "- %s\n", line)
-		}
+	for _, line := range slices.Concat(d.Notes, told(d), sourceLines(d)) {
+		fmt.Fprintf(w, "- %s\n", line)
 	}
 	groups, others := mainGroups(d, all)
 	fmt.Fprintln(w)
-	writeMarkdown(w, []string{"layer", ">change µs", ">A", ">B", ">B/A", "verdict", ">q", "kind", "types", "tactics", "SQNR dB"}, func(row func(...string)) {
+	writeMarkdown(w, []string{"layer", ">change µs", ">A", ">B", ">B/A", "verdict", ">q", ">told from", "kind", "types", "tactics", "SQNR dB"}, func(row func(...string)) {
 		for _, c := range groups {
 			a, b := groupTimes(c)
 			x, y := c.SQNR()
-			row("`"+short(c.Name)+"`", signedUS(c.Delta), a, b, ratioText(c.Ratio), verdictText(&c), known(c.Q, chance), c.Kind, precisions(c), tacticsText(c), pairText(x, y))
+			row("`"+short(c.Name)+"`", signedUS(c.Delta), a, b, ratioText(c.Ratio), verdictText(&c), known(c.Q, chance), ratioText(c.Told), c.Kind, precisions(c), tacticsText(c), pairText(x, y))
 		}
 	})
 	if others > 0 {

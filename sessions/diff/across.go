@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"math"
 	"time"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -15,7 +14,7 @@ func Across(columns []report.Column, times []*report.Timings, apart bool) *repor
 	var all []Step
 	var owner []int // the column of a step
 	var layers []*report.LayerTiming
-	var sums [][][]time.Duration // by row and column, the sums of the layers' medians in rounds
+	var cells [][][]*report.LayerTiming // by row and column
 	for k, t := range times {
 		c.Columns[k].Latency, c.Columns[k].SumMedian = t.EndToEnd, t.SumMedian
 		c.Estimated = c.Estimated || t.Estimated
@@ -25,28 +24,25 @@ func Across(columns []report.Column, times []*report.Timings, apart bool) *repor
 	}
 	// Steps of all columns are one side, in the order of the columns.
 	for _, g := range Align(all, nil) {
-		row, rounds := acrossRow(g, owner, layers, len(times))
-		c.Rows, sums = append(c.Rows, row), append(sums, rounds)
+		row, of := acrossRow(g, owner, layers, len(times))
+		c.Rows, cells = append(c.Rows, row), append(cells, of)
 	}
-	markFastest(c, sums)
+	markFastest(c, cells)
 	return c
 }
 
-// acrossRow makes a row of a group of steps; rounds are by column the sums of their medians in each round.
-func acrossRow(g Group, owner []int, layers []*report.LayerTiming, columns int) (row report.ColumnRow, rounds [][]time.Duration) {
+// acrossRow makes a row of a group of steps, and returns these by column.
+func acrossRow(g Group, owner []int, layers []*report.LayerTiming, columns int) (row report.ColumnRow, of [][]*report.LayerTiming) {
 	row = report.ColumnRow{Name: layers[g.A[0]].Name, From: g.From, Reformat: layers[g.A[0]].Reformat, Cells: make([]*report.ColumnCell, columns)}
 	longest := make([]time.Duration, columns)
-	rounds = make([][]time.Duration, columns)
+	of = make([][]*report.LayerTiming, columns)
 	for _, i := range g.A {
 		l, k := layers[i], owner[i]
 		if row.Cells[k] == nil {
 			row.Cells[k] = &report.ColumnCell{Precision: l.Precision, Tactic: l.Tactic}
-			longest[k], rounds[k] = l.Median, make([]time.Duration, len(l.Rounds))
+			longest[k] = l.Median
 		}
-		rounds[k] = rounds[k][:min(len(rounds[k]), len(l.Rounds))]
-		for i := range rounds[k] {
-			rounds[k][i] += l.Rounds[i]
-		}
+		of[k] = append(of[k], l)
 		cell := row.Cells[k]
 		cell.Layers, cell.Median, cell.Share = append(cell.Layers, l.Name), cell.Median+l.Median, cell.Share+l.Share
 		if cell.Precision != l.Precision {
@@ -63,14 +59,14 @@ func acrossRow(g Group, owner []int, layers []*report.LayerTiming, columns int) 
 			}
 		}
 	}
-	return row, rounds
+	return row, of
 }
 
 // markFastest names the column in which each row takes least, where its rounds and those of the next can be told apart: the chance of
-// each is held, among all rows, to the rate of false discoveries that two measurements are held to. Rounds of different occasions
-// scatter as those of one engine do from run to run, too. Estimates do not vary.
-func markFastest(c *report.Columns, rounds [][][]time.Duration) {
-	tables := uTables{}
+// each is held, among all rows, to the rate of false discoveries that two measurements are held to. Different occasions are apart as
+// layers with the same kernels are, too. Estimates do not vary.
+func markFastest(c *report.Columns, cells [][][]*report.LayerTiming) {
+	tables, apart := uTables{}, map[[2]int]*occasions{}
 	var p []float64
 	var rows, best []int
 	for r := range c.Rows {
@@ -78,9 +74,14 @@ func markFastest(c *report.Columns, rounds [][][]time.Duration) {
 		if second < 0 {
 			continue
 		}
-		chance, ok := tables.mannWhitney(rounds[r][first], rounds[r][second])
-		if fast, slow := c.Rows[r].Cells[first].Median, c.Rows[r].Cells[second].Median; c.Apart && fast > 0 {
-			chance = max(chance, student(math.Log(float64(slow)/float64(fast))/presumed, leastNear))
+		fast, slow := cells[r][first], cells[r][second]
+		chance, ok := tables.mannWhitney(rounds(fast), rounds(slow))
+		if e := evidenceOf(fast, slow); c.Apart && e != nil {
+			pair := [2]int{first, second}
+			if apart[pair] == nil {
+				apart[pair] = between(c, cells, first, second)
+			}
+			chance = max(chance, apart[pair].chance(e))
 		}
 		if c.Estimated {
 			chance, ok = 0, c.Rows[r].Cells[first].Median < c.Rows[r].Cells[second].Median
@@ -94,6 +95,21 @@ func markFastest(c *report.Columns, rounds [][][]time.Duration) {
 			c.Rows[rows[i]].Fastest = c.Columns[best[i]].Label
 		}
 	}
+}
+
+// between returns how layers with the same kernels differ from one column to another.
+func between(c *report.Columns, cells [][][]*report.LayerTiming, a, b int) *occasions {
+	var same []evidence
+	for r := range c.Rows {
+		x, y := c.Rows[r].Cells[a], c.Rows[r].Cells[b]
+		if x == nil || y == nil || x.Tactic != y.Tactic || x.Precision != y.Precision || len(x.Layers) != len(y.Layers) {
+			continue
+		}
+		if e := evidenceOf(cells[r][a], cells[r][b]); e != nil {
+			same = append(same, *e)
+		}
+	}
+	return newOccasions(same, true, false)
 }
 
 // twoLeast returns which cells take least and next to it; -1 where there are not as many.

@@ -44,12 +44,12 @@ func TestAcross(t *testing.T) {
 func TestFastest(t *testing.T) {
 	rounds := func(from, by time.Duration) (list []time.Duration) {
 		for i := range 10 {
-			list = append(list, from+by*time.Duration(i))
+			list = append(list, (from+by*time.Duration(i))*us)
 		}
 		return list
 	}
 	layer := func(name string, median time.Duration, rounds []time.Duration) report.LayerTiming {
-		return report.LayerTiming{Name: name, From: []string{name}, Latency: report.Latency{Median: median}, Rounds: rounds}
+		return report.LayerTiming{Name: name, From: []string{name}, Latency: report.Latency{Median: median * us}, Rounds: rounds}
 	}
 	times := []*report.Timings{
 		{Layers: []report.LayerTiming{layer("clear", 200, rounds(200, 1)), layer("noise", 100, rounds(100, 10)), layer("few", 200, rounds(200, 1)[:3]), layer("alone", 9, rounds(9, 1))}},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -30,8 +29,10 @@ func Of(a, b Side) (*report.Diff, error) {
 	d.EndToEnd = total(a, b)
 	ta, tb := a.Snapshot.Timings, b.Snapshot.Timings
 	tables := uTables{}
+	var known []*evidence // by group
 	for _, g := range Align(StepsOf(ta.Layers), StepsOf(tb.Layers)) {
 		c := change(g, a.Snapshot, b.Snapshot, tables)
+		known = append(known, evidenceOf(pick(ta.Layers, g.A), pick(tb.Layers, g.B)))
 		if ta.SumMedian > 0 {
 			c.Share = float64(c.Delta) / float64(ta.SumMedian)
 		}
@@ -40,9 +41,11 @@ func Of(a, b Side) (*report.Diff, error) {
 	}
 	d.Between = tb.Gap - ta.Gap
 	d.Layers = d.EndToEnd.Delta - d.Between
-	o := newOccasions(d.Groups, alike(a.Snapshot, b.Snapshot))
-	judge(d.Groups, o, ta.Estimated && tb.Estimated)
-	d.Common = common(d.Groups, o)
+	j := newJudge(d.Groups, known, alike(a.Snapshot, b.Snapshot), rivals(a, b) != nil)
+	if j.verdicts(ta.Estimated && tb.Estimated) {
+		d.Told = j.told(d.A.Sum)
+	}
+	d.Common = j.common()
 	slices.SortStableFunc(d.Groups, func(x, y report.LayerChange) int { return cmp.Compare(abs(y.Delta), abs(x.Delta)) })
 	d.Rounds = min(roundsOf(ta.Layers), roundsOf(tb.Layers))
 	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
@@ -89,12 +92,8 @@ func total(a, b Side) report.TimeChange {
 	ta, tb := a.Snapshot.Timings, b.Snapshot.Timings
 	c := report.TimeChange{A: ta.EndToEnd.Median, B: tb.EndToEnd.Median}
 	c.Delta = c.B - c.A
-	switch {
-	case b.Rival == a.Snapshot && tb.Beside != nil:
-		c.Speed = tb.Beside.Speed
-		return c
-	case a.Rival == b.Snapshot && ta.Beside != nil:
-		c.Speed = ta.Beside.Inverse()
+	if speed := rivals(a, b); speed != nil {
+		c.Speed = *speed
 		return c
 	}
 	ma, mb := ta.Measured(a.Snapshot.Config), tb.Measured(b.Snapshot.Config)
@@ -109,6 +108,18 @@ func total(a, b Side) report.TimeChange {
 	}
 	c.Speed = mb.Over(ma, own)
 	return c
+}
+
+// rivals returns how fast b is beside a where the two were measured in the same rounds; nil where they were not.
+func rivals(a, b Side) *report.Speed {
+	switch beside := [2]*report.Beside{a.Snapshot.Timings.Beside, b.Snapshot.Timings.Beside}; {
+	case b.Rival == a.Snapshot && beside[1] != nil:
+		return &beside[1].Speed
+	case a.Rival == b.Snapshot && beside[0] != nil:
+		speed := beside[0].Inverse()
+		return &speed
+	}
+	return nil
 }
 
 func sum(s *report.Snapshot) string {
@@ -142,7 +153,7 @@ func change(g Group, a, b *report.Snapshot, tables uTables) report.LayerChange {
 		c.Ratio = float64(tb) / float64(ta)
 	}
 	if len(g.A) > 0 && len(g.B) > 0 {
-		if p, ok := tables.mannWhitney(rounds(a.Timings.Layers, g.A), rounds(b.Timings.Layers, g.B)); ok {
+		if p, ok := tables.mannWhitney(rounds(pick(a.Timings.Layers, g.A)), rounds(pick(b.Timings.Layers, g.B))); ok {
 			c.P = &p
 		}
 	}
@@ -203,14 +214,22 @@ func kind(a, b []report.LayerSide) string {
 // differ reports whether two names are known, and not the same: files of other programs do not tell all.
 func differ(a, b string) bool { return a != b && a != "" && a != "?" && b != "" && b != "?" }
 
+func pick(layers []report.LayerTiming, steps []int) []*report.LayerTiming {
+	list := make([]*report.LayerTiming, len(steps))
+	for k, i := range steps {
+		list[k] = &layers[i]
+	}
+	return list
+}
+
 // rounds returns what the steps of a group take together in each round. Samples that are not cut into rounds, as in recordings of
 // older programs, are as they come: what a report has of them are the newest.
-func rounds(layers []report.LayerTiming, steps []int) []time.Duration {
+func rounds(steps []*report.LayerTiming) []time.Duration {
 	var sum []time.Duration
-	for k, i := range steps {
-		list := layers[i].Rounds
+	for k, l := range steps {
+		list := l.Rounds
 		if len(list) == 0 {
-			list = thirds(layers[i].Recent)
+			list = thirds(l.Recent)
 		}
 		if k == 0 {
 			sum = slices.Clone(list)
@@ -234,55 +253,6 @@ func thirds(samples []time.Duration) []time.Duration {
 	return list
 }
 
-// judge says of each group whether its change is more than noise; exact: the times are estimates, which do not vary.
-func judge(groups []report.LayerChange, o *occasions, exact bool) {
-	var p []float64
-	var at []int
-	for i := range groups {
-		switch c := &groups[i]; {
-		case c.Kind == report.KindAdded || c.Kind == report.KindRemoved:
-		case exact:
-			c.P, c.Q, c.Significant = nil, nil, c.Delta != 0
-		case c.P != nil:
-			if c.Ratio > 0 { // it is to be more than both explain: rounds, and occasions
-				*c.P = max(*c.P, o.chance(c))
-			}
-			p, at = append(p, *c.P), append(at, i)
-		}
-	}
-	for k, q := range falseDiscoveries(p) {
-		c := &groups[at[k]]
-		c.Q = &q
-		c.Significant = q <= Discoveries && abs(c.Delta) >= max(report.LeastDelta, c.Least) && max(c.Ratio, 1/c.Ratio) >= report.LeastRatio
-		c.Slight = q <= Discoveries && !c.Significant && c.Delta != 0
-	}
-}
-
-// common returns what layers with the same kernels have in common; nil where there are few of them.
-func common(groups []report.LayerChange, o *occasions) *report.CommonChange {
-	const few = 3
-	var ratios []float64
-	for _, c := range groups {
-		if c.Kind == report.KindSame && c.Ratio > 0 {
-			ratios = append(ratios, c.Ratio)
-		}
-	}
-	n := len(ratios)
-	if n < few {
-		return nil
-	}
-	slices.Sort(ratios)
-	c := &report.CommonChange{Layers: n, Ratio: (ratios[(n-1)/2] + ratios[n/2]) / 2}
-	if len(o.logs) >= leastNear {
-		var apart []float64
-		for _, v := range o.logs {
-			apart = append(apart, math.Abs(v))
-		}
-		c.Spread = math.Expm1(median(apart))
-	}
-	return c
-}
-
 // notes says what to know before one reads a difference of times.
 func notes(d *report.Diff) (list []string) {
 	a, b := &d.A, &d.B
@@ -297,10 +267,14 @@ func notes(d *report.Diff) (list []string) {
 		list = append(list, "one side's times are a cost model's, the other's were measured")
 	}
 	if d.Unsettled() && !(a.Estimated && b.Estimated) {
-		list = append(list, fmt.Sprintf("the latencies differ, and no single layer is told from noise in %d rounds: longer recordings would settle layers", d.Rounds))
+		more := "more rounds in turns would settle layers"
+		if d.EndToEnd.SideBySide {
+			more = "more rounds would settle layers"
+		}
+		list = append(list, fmt.Sprintf("the latencies differ, and no single layer is told from noise in %d rounds: %s", d.Rounds, more))
 	}
 	if sure := sureChange(d.Groups); d.EndToEnd.Noise() && float64(abs(sure)) > (report.LeastRatio-1)*float64(d.EndToEnd.A) {
-		list = append(list, fmt.Sprintf("layers that differ make %s in all, and the latencies vary by more than that: longer recordings, side by side, would settle them", report.Duration(abs(sure))))
+		list = append(list, fmt.Sprintf("layers that differ make %s in all, and the latencies vary by more than that: more rounds in turns would settle them", report.Duration(abs(sure))))
 	}
 	if !slices.ContainsFunc(d.Groups, func(c report.LayerChange) bool { return len(c.A) > 0 && len(c.B) > 0 }) && len(d.Groups) > 0 {
 		list = append(list, "no layer of one side computes a source layer of the other")

@@ -44,7 +44,7 @@ func TestOf(t *testing.T) {
 		layer("p", "f32", "pool", 50*us, "p"), layer("q + s", "f32", "conv", 40*us, "q", "s"), layer("n", "f32", "norm", 30*us, "n"), layer("g", "f32", "gone", 10*us, "g"))
 	b := snapshot(config.INT8, 700*us,
 		layer("new", "f32", "quantize", 5*us, "new"), layer("c1 + r1", "i8", "conv8", 100*us, "c1", "r1"), layer("c2 + c3", "f32", "conv", 240*us, "c2", "c3"),
-		layer("p", "f32", "pool", 50*us+us/10, "p"), layer("q", "f32", "conv", 25*us, "q"), layer("s", "f32", "relu", 20*us, "s"), layer("n", "f32", "other", 60*us, "n"))
+		layer("p", "f32", "pool", 50*us+us/10, "p"), layer("q", "f32", "conv", 25*us, "q"), layer("s", "f32", "relu", 30*us, "s"), layer("n", "f32", "other", 60*us, "n"))
 	d, err := Of(Side{Name: "first", Snapshot: a}, Side{Name: "second", Snapshot: b})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestOf(t *testing.T) {
 	}
 	want := []string{
 		"c1 + r1 re-typed -200µs faster", "c2 + c3 merged -60µs faster", "n tactic 30µs slower",
-		"g removed -10µs removed", "new added 5µs added", "q split 5µs slower", "p same 100ns no significant difference",
+		"s split 15µs slower", "g removed -10µs removed", "new added 5µs added", "p same 100ns no significant difference",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -165,7 +165,7 @@ func TestOfUnsettled(t *testing.T) {
 		}
 		return d
 	}
-	if d := of(); !d.Unsettled() || d.Rounds != 15 || len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "in 15 rounds: longer recordings") {
+	if d := of(); !d.Unsettled() || d.Rounds != 15 || len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "in 15 rounds: more rounds in turns") {
 		t.Errorf("%+v %q", d.Rounds, d.Notes)
 	}
 	b.Timings.Layers[2] = layer("d", "f32", "conv", 350*us, "d")

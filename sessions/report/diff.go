@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Diff says what B changes of A: two configurations, engines or states of recordings (trtui diff). Changes are B less A.
@@ -23,6 +25,10 @@ type Diff struct {
 	// differ, the share that may not (Benjamini and Hochberg).
 	Discoveries float64 `output:"false_discovery_rate"`
 
+	// Told are the least and the greatest LayerChange.Told among the groups that make a hundredth of the time at least; nil where
+	// there is no test of noise.
+	Told *ToldRange `json:",omitempty" output:"told_ratios"`
+
 	// Rounds are those by which layers are told from noise, of the side that has fewer; 0: none are known.
 	Rounds int `json:",omitempty"`
 
@@ -30,6 +36,36 @@ type Diff struct {
 	RemovedSources []string
 	ChangedSources []SourceChange `json:",omitempty"` // those that both have by their name, and that are not the same
 	Notes          []string       `json:",omitempty"` // what to know before comparing: other devices, models, estimates
+}
+
+// ToldRange is from what ratio on layers are told from noise, by which of them it is.
+type ToldRange struct{ Least, Most float64 }
+
+// Resolution says from what ratio on single layers are told from noise; empty where there is no test of noise.
+func (d *Diff) Resolution() string {
+	if d.Told == nil {
+		return ""
+	}
+	text := "measured on two occasions"
+	if d.EndToEnd.SideBySide {
+		text = "measured in turns"
+	}
+	least, most := fmt.Sprintf("%.2fx", d.Told.Least), fmt.Sprintf("%.2fx", d.Told.Most)
+	text += ": single layers are told from noise from " + least
+	if most != least {
+		text += " to " + most
+	}
+	text += " on"
+	if d.Common.Counts() {
+		text += fmt.Sprintf(", beyond the %.2fx of all", d.Common.Ratio)
+	}
+	return text
+}
+
+// Coarse reports whether the sides were measured on two occasions, and less could be told of single layers than in turns.
+func (d *Diff) Coarse() bool {
+	const fine = 1.05
+	return d.Told != nil && !d.EndToEnd.SideBySide && d.Told.Most > fine
 }
 
 // DiffSide is one of two things that are compared.
@@ -104,6 +140,24 @@ type CommonChange struct {
 	Spread float64 `json:",omitempty" unit:"share"` // by how much half of them are off that at least: what the occasion does to single layers
 }
 
+// Counts reports whether what layers have in common is a difference.
+func (c *CommonChange) Counts() bool { return c != nil && max(c.Ratio, 1/c.Ratio) >= LeastRatio }
+
+// Text says what layers have in common, and how far they are off that; empty where that is nothing.
+func (c *CommonChange) Text() string {
+	switch {
+	case c.Counts():
+		text := fmt.Sprintf("%s with the same kernels take %.2fx as long (median): so much is the machine's, not the layers'", config.CountOf(c.Layers, "layer", "layers"), c.Ratio)
+		if c.Spread > 0 {
+			text += fmt.Sprintf("; half of them are off that by more than %.1f %%", 100*c.Spread)
+		}
+		return text
+	case c == nil || c.Spread == 0:
+		return ""
+	}
+	return fmt.Sprintf("%s with the same kernels differ between the two occasions by %.1f %% (median): a layer counts only beyond that", config.CountOf(c.Layers, "layer", "layers"), 100*c.Spread)
+}
+
 // The kinds of [LayerChange].
 const (
 	KindSame    = "same"     // one layer of each, with the same tactic
@@ -127,10 +181,12 @@ type LayerChange struct {
 	Ratio float64 `json:",omitempty"` // of B's time to A's; 0 where either has none
 
 	// P is the chance that such a difference is noise: the larger of those of Mann and Whitney's U test on medians of rounds, and
-	// of Student's t test of how far layers with the same kernels that take about as long are apart on the two occasions. Q is the rate of false
+	// of Student's t test of the least by which its percentiles are apart beyond what all layers have in common, against how far
+	// those of layers with the same kernels that take about as long are apart on the two occasions. Q is the rate of false
 	// discoveries among the groups with a Q as low; nil where there are too few samples or nothing to compare.
 	P, Q   *float64 `json:",omitempty"`
-	Slight bool     `json:",omitempty"` // Q is within the diff's rate, but the change is under what counts
+	Told   float64  `json:",omitempty" output:"told_ratio"` // the least ratio, either way and beyond what all have in common, that would be told from noise; 0: not known
+	Slight bool     `json:",omitempty"`                     // Q is within the diff's rate, but the change is under what counts
 	// Least is the change that counts where a side tells times in such steps that it is more than LeastDelta.
 	Least       time.Duration `json:",omitempty"`
 	Significant bool          // Q is within the diff's rate, and the change is 2 % and 0.25 µs at least; or nothing was measured and they differ
