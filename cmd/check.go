@@ -179,9 +179,6 @@ func (o *checkFlags) recorded(b *budget.Budget, cfg config.Config, quantized boo
 // measure makes all that the limits are on, and of the baseline what they refer to, unless that is recorded.
 func (o *checkFlags) measure(ctx context.Context, b *budget.Budget, p *place, own sessions.Rival, recorded *budget.Measured) (m, baseline *budget.Measured, err error) {
 	parts := b.Parts() | report.PartMemory
-	if p.model.Stripped {
-		parts &^= report.PartScore
-	}
 	profiling := run.Profiling{Iterations: 1}
 	if b.Timed() {
 		profiling = run.Profiling{WarmUp: warmUp, Iterations: budget.Rounds, Duration: o.duration}

@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/ui"
@@ -45,12 +46,13 @@ type evalRow struct {
 	Ranges       string `json:",omitempty"` // of activations: where they come from
 	Random       bool   `json:",omitempty" output:"random_data"`
 	RandomRanges bool   `json:",omitempty"`
-	Emulated     bool   `json:",omitempty"` // computed in FP32: latencies and bytes, which would mean nothing, are 0
-	Estimated    bool   `json:",omitempty"` // latencies are a cost model's
-	Reference    bool   `json:",omitempty"` // what the others are compared with
-	NotFinite    uint64 `json:",omitempty"` // elements of the first output, over all items, that are NaN or infinite here or in FP32
-	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
-	Unchanged    string `json:",omitempty"` // why the precision changes no layer
+	Emulated     bool   `json:",omitempty"`                       // computed in FP32: latencies and bytes, which would mean nothing, are 0
+	Estimated    bool   `json:",omitempty"`                       // latencies are a cost model's
+	Reference    bool   `json:",omitempty"`                       // what the others are compared with
+	Alone        bool   `json:",omitempty" output:"without_fp32"` // there is no FP32 to compare with
+	NotFinite    uint64 `json:",omitempty"`                       // elements of the first output, over all items, that are NaN or infinite here or in FP32
+	SameAs       string `json:",omitempty"`                       // the row of the same engine, whose numbers these are
+	Unchanged    string `json:",omitempty"`                       // why the precision changes no layer
 	Config       config.Config
 
 	Unlike          []report.UnlikeOutput `json:",omitempty"`                      // outputs that cannot be compared on some items
@@ -70,7 +72,8 @@ func evalCommand(t tables) *cobra.Command {
 		SuggestFor: []string{"accuracy", "top1", "agreement", "sqnr", "capability"},
 		Short:      "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory",
 		Long: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory.\n\n" +
-			"An engine is compared with FP32 as it is, with the ranges that it was built with. New ranges are found if\n" +
+			"An engine is compared with FP32 as it is, with the ranges that it was built with; one that has not got the model that it was\n" +
+			"built from (trtui build --keep-source), with the labels of the data alone. New ranges are found if\n" +
 			"--calib-data names data for that, if --calibrator lists several, which are compared on the same data, or\n" +
 			"if its own come from random input and --data is given. The output says where ranges come from.\n\n" +
 			"Of a text, every token counts whose next one is known: perplexity, top-1 and agreement with FP32 are of the\n" +
@@ -131,19 +134,12 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 	}
 	o.anew = o.config.comparesCalibrators()
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
-		precisions, calibrators := o.config.listed(p.model)
-		fp32 := string(config.FP32) // with which all are compared: the first row
-		added := !slices.Contains(precisions, fp32)
-		precisions = append([]string{fp32}, slices.DeleteFunc(slices.Clone(precisions), func(name string) bool { return name == fp32 })...)
-		configs, err := o.config.eachFor(p.model, o.data.shapes, precisions, calibrators)
-		if err != nil {
+		if err := r.Judgeable(perLayer); err != nil {
 			return err
 		}
-		switch plain, changed := plainly(configs[0]); {
-		case added:
-			configs[0] = plain
-		case changed && !perLayer:
-			configs = append([]config.Config{plain}, configs...)
+		configs, err := o.evaluated(p.model, perLayer)
+		if err != nil {
+			return err
 		}
 		if perLayer {
 			return evalLayers(ctx, o, stdout, r, o.config.layered(p.model, configs))
@@ -164,13 +160,40 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 			}
 		}
 		if offset != 0 {
-			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a background class; pass --label-offset %d", offset, o.data.labelOffset+offset)
+			judged := "FP32"
+			if rows[0].Alone {
+				judged = "the engine"
+			}
+			writeNote(stderr, "trtui: hint: with %d added to every label %s is right far more often: the model may have a background class; pass --label-offset %d", offset, judged, o.data.labelOffset+offset)
 		}
 		if o.output.json() {
 			return writeReport(stdout, r.Head(nil), struct{ Rows []evalRow }{rows})
 		}
 		return writeEval(stdout, fmt.Sprintf("%s on %s: %s", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item")), rows)
 	})
+}
+
+// evaluated returns the configurations that are asked for, FP32, with which all are compared, first: but for an engine without its
+// model, of which there is no other configuration than its own.
+func (o *modelFlags) evaluated(m *model.Model, perLayer bool) ([]config.Config, error) {
+	precisions, calibrators := o.config.listed(m)
+	if m.Stripped {
+		return o.config.eachFor(m, o.data.shapes, precisions, calibrators)
+	}
+	fp32 := string(config.FP32)
+	added := !slices.Contains(precisions, fp32)
+	precisions = append([]string{fp32}, slices.DeleteFunc(slices.Clone(precisions), func(name string) bool { return name == fp32 })...)
+	configs, err := o.config.eachFor(m, o.data.shapes, precisions, calibrators)
+	if err != nil {
+		return nil, err
+	}
+	switch plain, changed := plainly(configs[0]); {
+	case added:
+		configs[0] = plain
+	case changed && !perLayer:
+		configs = append([]config.Config{plain}, configs...)
+	}
+	return configs, nil
 }
 
 // rangesOfFile is in the place of a calibrator where all ranges are those of --ranges.
@@ -264,7 +287,7 @@ func (p *place) calibrator(cfg config.Config) string {
 func newEvalRow(c sessions.Compared) evalRow {
 	acc := c.Accuracy
 	row := evalRow{
-		Ranges: acc.Ranges, Reference: acc.Reference, Latency: c.Overview.Latency.Median, LatencyP99: c.Overview.Latency.P99, Speed: c.Speed,
+		Ranges: acc.Ranges, Reference: acc.Reference, Alone: acc.Alone, Latency: c.Overview.Latency.Median, LatencyP99: c.Overview.Latency.P99, Speed: c.Speed,
 		WeightsBytes: c.Memory.Weights, ArenaBytes: c.Memory.Peak, Random: acc.Random, RandomRanges: acc.RandomRanges,
 		Estimated: c.Timings.Estimated, offset: acc.Labels.Offset,
 		Top1: percentage(acc.Labels.Top1), Agreement: percentage(acc.Labels.Agreement),
@@ -327,6 +350,9 @@ func writeEval(w io.Writer, heading string, rows []evalRow) error {
 	}
 	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.RandomRanges }) {
 		writeNote(w, "random calibration: ranges come from random input and say nothing about real inputs")
+	}
+	if rows[0].Alone {
+		writeNote(w, "%s", report.WhyAlone)
 	}
 	writeRanges(w, rows)
 	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.Emulated }) {

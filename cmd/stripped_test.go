@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -58,9 +59,48 @@ func TestStrippedEngine(t *testing.T) {
 			t.Errorf("%v: %s", args, errs)
 		}
 	}
+	data := filepath.Join(dir, "labelled.npz")
+	labelled(t, data, 40)
+	out, _ = command(t, 0, "eval", file, "--data", data)
+	if !strings.Contains(out, "not compared with FP32: the engine has not got the model") || !strings.Contains(out, "ranges: the engine's own") {
+		t.Errorf("of labels:\n%s", out)
+	}
+	top1 := func(path string, row int) float64 {
+		var got struct{ Rows []struct{ Top1, Agreement *float64 } }
+		out, _ := command(t, 0, "eval", path, "--data", data, "--format", "json")
+		if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Rows) != row+1 || got.Rows[row].Top1 == nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if alone := path == file; alone != (got.Rows[row].Agreement == nil) {
+			t.Errorf("agreement with FP32 of %s:\n%s", path, out)
+		}
+		return *got.Rows[row].Top1
+	}
+	if own, same := top1(file, 0), top1(kept, 1); own != same || own < 80 {
+		t.Errorf("top-1 %g, of the engine with its model %g", own, same)
+	}
 	command(t, 0, "eval", kept, "--items", "8")
 	if out, _ = command(t, 0, "inspect", "engine", kept); !strings.Contains(out, "of 65 source layers") {
 		t.Errorf("with the model, no source layers in\n%s", out)
+	}
+}
+
+// labelled writes the first n of the digits to test on with their labels.
+func labelled(t *testing.T, path string, n int) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	digits := testdata.TestImages()
+	classes := numeric.NewValue(numeric.I64, n)
+	for i, label := range digits.Labels[:n] {
+		classes.I64()[i] = int64(label)
+	}
+	images := numeric.Values(numeric.F32, digits.Batch(0, n), n, 1, testdata.Padded, testdata.Padded)
+	if err := dataset.WriteNpz(f, map[string]numeric.Value{"image": images, "labels": classes}); err != nil {
+		t.Fatal(err)
 	}
 }
 

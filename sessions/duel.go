@@ -39,9 +39,6 @@ func Contest(ctx context.Context, rivals []Rival, parts report.Parts, p run.Prof
 	for i, c := range rivals {
 		begin := time.Now()
 		wanted := parts&^(report.PartTimings|report.PartOverview) | report.PartMemory
-		if c.stages.Model.Stripped { // there is nothing to compare it with
-			wanted &^= report.PartAccuracy | report.PartScore
-		}
 		snap, err := c.Report(ctx, c.Config, wanted, p)
 		if err != nil {
 			return nil, err

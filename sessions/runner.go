@@ -133,11 +133,20 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 	if m, ok := s.Device.Backend.(run.Monitor); ok && parts.Has(report.PartTimings|report.PartOverview) {
 		snap.Telemetry, _ = telemetry(m) // what cannot be told is left out
 	}
-	if parts.Has(report.PartAccuracy|report.PartScore) && !(s.Model.Stripped && parts.Has(report.PartOverview)) { // which says so
-		snap.Accuracy, err = s.Accuracy.Of(ctx, cfg, parts.Has(report.PartAccuracy))
+	if parts.Has(report.PartAccuracy | report.PartScore) {
+		perLayer := parts.Has(report.PartAccuracy)
+		if s.Model.Stripped && parts&^(report.PartAccuracy|report.PartScore) != 0 { // what can be had
+			if perLayer = false; s.Accuracy.Possible(perLayer) != nil {
+				return snap, nil
+			}
+		}
+		snap.Accuracy, err = s.Accuracy.Of(ctx, cfg, perLayer)
 	}
 	return snap, err
 }
+
+// Judgeable returns why the accuracy of the model cannot be had, of its layers too where that is asked for; nil where it can.
+func (r *Runner) Judgeable(perLayer bool) error { return r.stages.Accuracy.Possible(perLayer) }
 
 // Sensitivity finds what each layer in 8 bits takes from the outputs of a configuration, and what raising it to a precision wins
 // and costs. each is told of what is known so far, also where the work ends early.

@@ -80,12 +80,12 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 // compare compares the engine with FP32, the layers of FP32 itself only where a person asked for them.
 func (w *worker) compare(ctx context.Context, cfg config.Config) error {
 	st := w.stages
-	if err := st.Model.NeedsSource("its accuracy"); err != nil {
-		w.board.log("warning", "", "%s", err)
-		w.board.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = nil })
+	if st.Place.Data == nil {
 		return nil
 	}
-	if st.Place.Data == nil {
+	if err := st.Accuracy.Possible(false); err != nil {
+		w.board.log("warning", "", "%s", err)
+		w.board.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = nil })
 		return nil
 	}
 	for layers := !st.Accuracy.IsReference(cfg); ; layers = true {
@@ -95,7 +95,7 @@ func (w *worker) compare(ctx context.Context, cfg config.Config) error {
 			return err
 		}
 		w.board.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = accuracy })
-		if layers || !w.wishes.asks(report.PartAccuracy) { // meanwhile
+		if layers || accuracy.Alone || !w.wishes.asks(report.PartAccuracy) { // meanwhile
 			return nil
 		}
 	}

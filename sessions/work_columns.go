@@ -65,7 +65,7 @@ func judgeColumns(ctx context.Context, w *worker, c *report.Columns) error {
 			continue
 		}
 		parts := report.PartMemory | report.PartPasses
-		if st.Place.Data != nil && st.Model.NeedsSource("its accuracy") == nil {
+		if st.Place.Data != nil && st.Accuracy.Possible(false) == nil {
 			parts |= report.PartScore
 		}
 		snap, err := (&Runner{st}).report(ctx, cfg, parts, run.Profiling{})

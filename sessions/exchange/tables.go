@@ -263,10 +263,10 @@ func facts(s *report.Snapshot) (list [][2]string) {
 	}
 	if a := s.Accuracy; a != nil {
 		if a.Labels.Top1 >= 0 {
-			add("top-1", "%s %% (FP32 %s %%)", number(100*a.Labels.Top1), number(100*a.Labels.FP32Top1))
+			add("top-1", "%s", besideFP32(a, a.Labels.Top1, a.Labels.FP32Top1))
 		}
 		if d := a.Labels.Detection; d != nil {
-			add("mAP", "%s %% (FP32 %s %%)", number(100*d.MAP), number(100*d.FP32MAP))
+			add("mAP", "%s", besideFP32(a, d.MAP, d.FP32MAP))
 		}
 		if a.Labels.Agreement >= 0 {
 			add("agreement with "+a.Against(), "%s %% of %d items", number(100*a.Labels.Agreement), a.Items)
@@ -281,6 +281,14 @@ func facts(s *report.Snapshot) (list [][2]string) {
 		}
 	}
 	return list
+}
+
+// besideFP32 writes a share beside FP32's, where that is known.
+func besideFP32(a *report.Accuracy, share, fp32 float64) string {
+	if a.Alone {
+		return number(100*share) + " %"
+	}
+	return fmt.Sprintf("%s %% (FP32 %s %%)", number(100*share), number(100*fp32))
 }
 
 func size(n int) string { return report.Bytes(int64(n)) }

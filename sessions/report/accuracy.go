@@ -27,6 +27,32 @@ type Accuracy struct {
 	OwnQuantization bool `json:",omitempty"`
 	// RandomRanges says that the ranges come from random input.
 	RandomRanges bool `json:",omitempty"`
+	// Alone says that there is no FP32 to compare with: the engine has not got the model that it was built from. What it makes of
+	// labels is known.
+	Alone bool `json:",omitempty" output:"without_fp32"`
+}
+
+// WhyAlone says why an engine is not compared with FP32.
+const WhyAlone = "not compared with FP32: the engine has not got the model that it was built from"
+
+// Forget leaves of a comparison what the engine makes of labels, where there was no FP32.
+func (a *Accuracy) Forget() {
+	a.Alone, a.Reference, a.OwnQuantization = true, false, false
+	a.Outputs, a.Unlike = nil, nil
+	l := &a.Labels
+	l.FP32Top1, l.FP32Top5, l.Agreement = -1, -1, -1
+	l.AgreementWithin, l.BesideFP32, l.FP32Perplexity = nil, nil, nil
+	if d := l.Detection; d != nil {
+		d.FP32MAP, d.FP32MAP50, d.BesideFP32 = -1, -1, nil
+	}
+}
+
+// Judged names what is compared with the labels where one alone is: FP32, but for an engine without it.
+func (a *Accuracy) Judged() string {
+	if a.Alone {
+		return "the engine"
+	}
+	return "FP32"
 }
 
 // Against names what an engine is compared with.
@@ -124,7 +150,7 @@ func (a *Accuracy) First() *OutputError {
 	return &a.Outputs[0]
 }
 
-// LabelAccuracy is the quality of classification; shares from 0 to 1, -1 where there are no labels.
+// LabelAccuracy is the quality of classification; shares from 0 to 1, -1 where there are no labels, or no FP32.
 type LabelAccuracy struct {
 	Top1, Top5         float64 `unit:"share"`
 	FP32Top1, FP32Top5 float64 `unit:"share"`

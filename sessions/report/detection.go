@@ -6,7 +6,7 @@ import (
 )
 
 // Detection is how well boxes are found: mean average precision as COCO defines it, over overlaps of 0.5 to 0.95, and at 0.5 and 0.75
-// alone. Shares from 0 to 1.
+// alone. Shares from 0 to 1, FP32's -1 where there is no FP32.
 type Detection struct {
 	Form             string  // in which outputs are boxes
 	MAP              float64 `unit:"share" output:"map"`

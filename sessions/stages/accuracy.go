@@ -45,7 +45,22 @@ func newAccuracy(m *model.Model, w Workplace, o *orders, told *Audience, e *engi
 	return a
 }
 
-// Of compares a configuration's engine with FP32: outputs and labels over all data, layers over a few items.
+// Possible returns why an engine cannot be judged: without the model that it was built from, only labels of the data tell of it.
+func (a *accuracy) Possible(perLayer bool) error {
+	_, boxes := dataset.TruthOf(a.data, 0)
+	switch labelled := a.data.Labels(0) != nil; {
+	case perLayer:
+		return a.model.NeedsSource("comparing layers with FP32")
+	case a.task.Kind == report.TaskOutputs:
+		return a.model.NeedsSource("comparing outputs with FP32")
+	case a.task.Kind == report.TaskDetection && !boxes, !labelled && !boxes:
+		return a.model.NeedsSource("judging it on data without labels")
+	}
+	return nil
+}
+
+// Of compares a configuration's engine with FP32: outputs and labels over all data, layers over a few items. An engine without its
+// model is compared with the labels alone.
 func (a *accuracy) Of(ctx context.Context, cfg config.Config, perLayer bool) (*report.Accuracy, error) {
 	in, err := a.orders.examining(cfg, perLayer)
 	if err != nil {
@@ -54,11 +69,13 @@ func (a *accuracy) Of(ctx context.Context, cfg config.Config, perLayer bool) (*r
 	if r, ok := a.kept.known(in); ok {
 		return r, nil
 	}
-	if err := a.model.NeedsSource("comparing with FP32"); err != nil {
+	if err := a.Possible(perLayer); err != nil {
 		return nil, err
 	}
-	if err := a.references.prepare(ctx, cfg); err != nil {
-		return nil, err
+	if !in.Reference.Own {
+		if err := a.references.prepare(ctx, cfg); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := a.engines.Load(ctx, cfg); err != nil {
 		return nil, err
@@ -77,7 +94,7 @@ func (a *accuracy) IsReference(cfg config.Config) bool {
 
 // same reports whether an engine would be compared with itself.
 func (a *accuracy) same(in examining) bool {
-	return !a.references.apart && key(in.Of) == key(in.Reference.Of)
+	return in.Reference.Own || !a.references.apart && key(in.Of) == key(in.Reference.Of)
 }
 
 // make compares an engine that is loaded.
@@ -105,6 +122,12 @@ func (a *accuracy) make(ctx context.Context, in examining) (*report.Accuracy, er
 	if in.Layers {
 		if err := a.compareLayers(ctx, in, loaded, ref, r); err != nil {
 			return nil, err
+		}
+	}
+	if in.Reference.Own {
+		r.Forget()
+		if making, err := a.model.Making(); err == nil && making.Data != "" {
+			r.Calibrator, r.Ranges, r.RandomRanges = in.Calibrator, "the engine's own, found on "+making.Data, making.Random
 		}
 	}
 	a.told.Log.accuracy(r, begin)

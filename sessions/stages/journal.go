@@ -202,7 +202,11 @@ func (j *Journal) Timings(r *report.Timings, begin time.Time) {
 
 // Accuracy tells how an engine compares with FP32.
 func (j *Journal) accuracy(r *report.Accuracy, begin time.Time) {
-	text := fmt.Sprintf("compared with FP32 on %s in %s", config.CountOf(r.Items, "item", "items"), took(begin))
+	with := "FP32"
+	if r.Alone {
+		with = "the labels alone"
+	}
+	text := fmt.Sprintf("compared with %s on %s in %s", with, config.CountOf(r.Items, "item", "items"), took(begin))
 	if r.Labels.Agreement >= 0 {
 		text += fmt.Sprintf(": agreement %.1f%%", 100*r.Labels.Agreement)
 	}

@@ -66,6 +66,7 @@ type (
 		Of    planning
 		Batch int
 		State run.State // of the data
+		Own   bool      // there is no FP32: the outputs are those of the engine that is judged, which has not got its model
 	}
 
 	// examining asks how an engine compares with FP32.
@@ -253,8 +254,11 @@ func (o *orders) referring(cfg config.Config) (referring, error) {
 	if err := model.CheckState(o.model, cfg); err != nil {
 		return referring{}, err
 	}
-	of, err := o.planning(fp32(cfg))
-	return referring{of, cfg.Batch, cfg.State}, err
+	if !o.model.Stripped {
+		cfg = fp32(cfg)
+	}
+	of, err := o.planning(cfg)
+	return referring{of, cfg.Batch, cfg.State, o.model.Stripped}, err
 }
 
 func (o *orders) surveying(cfg config.Config) (in surveying, err error) {

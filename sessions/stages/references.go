@@ -59,7 +59,7 @@ func (r *references) prepare(ctx context.Context, cfg config.Config) error {
 // make runs the FP32 engine over the data.
 func (r *references) make(ctx context.Context, in referring) (*reference, error) {
 	engines := r.engines.kept
-	if r.apart {
+	if r.apart && !in.Own {
 		engines = r.onHost
 	}
 	loaded, err := engines.Of(ctx, in.Of)

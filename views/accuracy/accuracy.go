@@ -284,6 +284,10 @@ func (v *errorsView) Render(w, h int) string {
 			v.in.Wait(c, "comparison with FP32")
 			return
 		}
+		if v.in.Snap.Accuracy.Alone {
+			drawAlone(c)
+			return
+		}
 		if a := v.in.Snap.Accuracy; a.Reference && len(a.Layers) == 0 {
 			v.drawReference(c)
 			return
@@ -294,6 +298,14 @@ func (v *errorsView) Render(w, h int) string {
 		}
 		v.table.Draw(c)
 	})
+}
+
+// drawAlone says why nothing is compared with FP32, and what would change that.
+func drawAlone(c *ui.Canvas) {
+	c.Fit(1, 0, c.W-2, ui.Muted, report.WhyAlone)
+	for i, line := range ui.Wrap("Open that model instead, or build the engine again with its source kept.", c.W-4) {
+		c.Text(3, 1+i, ui.Plain, line)
+	}
 }
 
 // rounded is why layers of the engine that others are compared with are not exact.

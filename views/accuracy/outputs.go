@@ -62,6 +62,10 @@ func (v *outputsView) Render(w, h int) string {
 			v.in.Wait(c, "outputs")
 			return
 		}
+		if a := v.in.Snap.Accuracy; a.Alone {
+			drawAlone(c)
+			return
+		}
 		v.table.Draw(c)
 	})
 }

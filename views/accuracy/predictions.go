@@ -51,21 +51,22 @@ func (v *labelsView) Render(w, h int) string {
 				bars = append(bars, ui.LabelledBar{Label: label, Value: fmt.Sprintf("%.2f%%", 100*share), Bar: ui.Bar{Value: share, Max: 1, Style: s}})
 			}
 		}
-		if a.Precision != string(config.FP32) {
+		beside := !a.Alone && a.Precision != string(config.FP32)
+		if beside {
 			add("top-1 FP32", l.FP32Top1, ui.F32)
 		}
 		add("top-1 "+name, l.Top1, pane.PrecisionStyle(a.Precision))
 		add("agreement", l.Agreement, ui.Good)
-		if a.Precision != string(config.FP32) {
+		if beside {
 			add("top-5 FP32", l.FP32Top5, ui.F32)
 		}
 		add("top-5 "+name, l.Top5, pane.PrecisionStyle(a.Precision))
 		if d := l.Detection; d != nil {
-			if a.Precision != string(config.FP32) {
+			if beside {
 				add("mAP FP32", d.FP32MAP, ui.F32)
 			}
 			add("mAP "+name, d.MAP, pane.PrecisionStyle(a.Precision))
-			if a.Precision != string(config.FP32) {
+			if beside {
 				add("mAP50 FP32", d.FP32MAP50, ui.F32)
 			}
 			add("mAP50 "+name, d.MAP50, pane.PrecisionStyle(a.Precision))
@@ -96,7 +97,9 @@ func remark(a *report.Accuracy) (string, ui.Style) {
 	case l.Unclassed != "":
 		return "no agreement of classes: " + l.Unclassed + ". The errors of the outputs tell.", ui.Warn
 	case l.Tokens > 0:
-		return perplexityText(&l), ui.Plain
+		return perplexityText(a), ui.Plain
+	case a.Alone:
+		return report.WhyAlone, ui.Muted
 	case l.BesideFP32 != nil && a.Precision != string(config.FP32):
 		if l.BesideFP32.Apart() {
 			return "top-1: " + l.BesideFP32.String(), ui.Warn
@@ -115,6 +118,9 @@ func boxes(a *report.Accuracy) (string, ui.Style) {
 	if d.AgainstFP32Boxes {
 		text, style = "the data has no boxes: those that FP32 is sure of stand for them", ui.Warn
 	}
+	if a.Alone {
+		text += ". " + report.WhyAlone
+	}
 	if d.BesideFP32 != nil && a.Precision != string(config.FP32) {
 		text += ". mAP: " + d.BesideFP32.String()
 		if d.BesideFP32.Apart() {
@@ -125,12 +131,11 @@ func boxes(a *report.Accuracy) (string, ui.Style) {
 }
 
 // perplexityText says how likely a language model holds what follows in a text.
-func perplexityText(l *report.LabelAccuracy) string {
-	number := func(p *float64) string {
-		if p == nil {
-			return "none"
-		}
-		return fmt.Sprintf("%.2f", *p)
+func perplexityText(a *report.Accuracy) string {
+	l := &a.Labels
+	text := fmt.Sprintf("perplexity %s of %s", words.Perplexity(l.Perplexity), words.Plural(l.Tokens, "next token"))
+	if a.Alone {
+		return text + ". " + report.WhyAlone
 	}
-	return fmt.Sprintf("perplexity %s of %s (FP32 %s)", number(l.Perplexity), words.Plural(l.Tokens, "next token"), number(l.FP32Perplexity))
+	return text + fmt.Sprintf(" (FP32 %s)", words.Perplexity(l.FP32Perplexity))
 }

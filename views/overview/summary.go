@@ -187,16 +187,22 @@ func accuracyFacts(s *report.Snapshot) ui.Facts {
 	if a == nil {
 		return nil
 	}
+	fp32 := func(value string) string {
+		if a.Alone {
+			return "no FP32: engine without its model"
+		}
+		return "FP32 " + value
+	}
 	var facts ui.Facts
 	l := a.Labels
 	if l.Top1 >= 0 {
-		facts = append(facts, ui.Fact{Name: "top-1", Value: words.Percent(l.Top1), Style: ui.Bold, Note: "FP32 " + words.Percent(l.FP32Top1)})
+		facts = append(facts, ui.Fact{Name: "top-1", Value: words.Percent(l.Top1), Style: ui.Bold, Note: fp32(words.Percent(l.FP32Top1))})
 	}
 	if d := l.Detection; d != nil {
-		facts = append(facts, ui.Fact{Name: "mAP", Value: words.Percent(d.MAP), Style: ui.Bold, Note: "FP32 " + words.Percent(d.FP32MAP)})
+		facts = append(facts, ui.Fact{Name: "mAP", Value: words.Percent(d.MAP), Style: ui.Bold, Note: fp32(words.Percent(d.FP32MAP))})
 	}
-	if l.Perplexity != nil && l.FP32Perplexity != nil {
-		facts = append(facts, ui.Fact{Name: "perplexity", Value: fmt.Sprintf("%.2f", *l.Perplexity), Note: fmt.Sprintf("FP32 %.2f", *l.FP32Perplexity)})
+	if l.Perplexity != nil && (a.Alone || l.FP32Perplexity != nil) {
+		facts = append(facts, ui.Fact{Name: "perplexity", Value: words.Perplexity(l.Perplexity), Note: fp32(words.Perplexity(l.FP32Perplexity))})
 	}
 	if l.Agreement >= 0 {
 		facts = append(facts, ui.Fact{Name: "agreement", Value: words.Percent(l.Agreement), Note: fmt.Sprintf("with %s on %s", a.Against(), words.Plural(a.Items, "item"))})

@@ -26,6 +26,14 @@ func Percent(share float64) string {
 // ExactSQNR is the SQNR, in dB, that stands for equality in reports.
 const ExactSQNR = 200
 
+// Perplexity writes that of a text, where it is a number.
+func Perplexity(p *float64) string {
+	if p == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%.2f", *p)
+}
+
 // Decibels writes an SQNR; equality has none.
 func Decibels(v float64) string {
 	if v >= ExactSQNR {
