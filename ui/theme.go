@@ -37,7 +37,7 @@ func LightTheme() *Theme {
 		Plain: -1, Muted: 0x59636e, Faint: 0xb6bec7, Accent: 0x0550ae,
 		Good: 0x00664d, Warn: 0x8a5a00, Bad: 0xb83200, Ink: 0xffffff,
 		F32: 0x0072b2, F16: 0x857000, I8: 0xa0457f, OtherType: 0x59636e,
-		Series1: 0x0072b2, Series2: 0xb97400, Series3: 0x007a5a, Series4: 0xa8497f,
+		Series1: 0x0072b2, Series2: 0xb27000, Series3: 0x007a5a, Series4: 0xa8497f,
 		Series5: 0x7a7000, Series6: 0x4b53bc, Series7: 0xc04a00, Series8: 0x66707a,
 		Heat1: 0xd9cf8a, Heat2: 0xbfae6a, Heat3: 0x9a9275, Heat4: 0x6f7378, Heat5: 0x44537a, Heat6: 0x00224e,
 		CursorGround: 0xcfe3fb, RestGround: 0xe9edf2, SelectedGround: 0xf6e8c4, MatchGround: 0xffdf7a, ChipGround: 0x0550ae,

@@ -20,8 +20,8 @@ func ColourBlindLightTheme() *Theme {
 		Plain: -1, Muted: 0x59636e, Faint: 0xb6bec7, Accent: 0x1f5fd6,
 		Good: 0x00665e, Warn: 0x967000, Bad: 0x7a1020, Ink: 0xffffff,
 		F32: 0x2a6be0, F16: 0x967000, I8: 0xb0306a, OtherType: 0x101418,
-		Series1: 0x2898fd, Series2: 0x0d231b, Series3: 0xa09289, Series4: 0x236668,
-		Series5: 0xf8680b, Series6: 0x1a11f8, Series7: 0x300052, Series8: 0x644700,
+		Series1: 0x1e92d8, Series2: 0x0d231b, Series3: 0x867c5f, Series4: 0x236668,
+		Series5: 0xd5670d, Series6: 0x1a11f8, Series7: 0x300052, Series8: 0x644700,
 		Heat1: 0xd9cf8a, Heat2: 0xbfae6a, Heat3: 0x9a9275, Heat4: 0x6f7378, Heat5: 0x44537a, Heat6: 0x00224e,
 		CursorGround: 0xdbe9fd, RestGround: 0xe9edf2, SelectedGround: 0xf6e8c4, MatchGround: 0xffdf7a, ChipGround: 0x0550ae,
 	})

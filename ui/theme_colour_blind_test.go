@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
@@ -36,6 +37,23 @@ func lab(rgb [3]float64) [3]float64 {
 		}
 	}
 	return [3]float64{116*xyz[1] - 16, 500 * (xyz[0] - xyz[1]), 200 * (xyz[1] - xyz[2])}
+}
+
+// TestSeriesContrast: what charts are drawn in stands out from the ground by 3 to 1 at least, as WCAG 2.1 asks of graphics, in a terminal
+// of 256 colours, too.
+func TestSeriesContrast(t *testing.T) {
+	for _, theme := range Themes() {
+		var ground int
+		sheet, _ := theme.sheet()
+		if _, err := fmt.Sscanf(sheet, "#%x", &ground); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []Style{Series1, Series2, Series3, Series4, Series5, Series6, Series7, Series8, F32, F16, I8, OtherType, Good, Warn, Bad} {
+			if got := contrastOf(theme.rgb[s]-1, ground); got < 3 {
+				t.Errorf("%s: style %d stands out from %s by %.2f", theme.Name, s, sheet, got)
+			}
+		}
+	}
 }
 
 // TestColourBlind: to eyes with any of the deficiencies, colours of different meaning that stand beside each other are as far
