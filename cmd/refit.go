@@ -65,6 +65,9 @@ func refit(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, w
 		return err
 	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		if err := p.model.NeedsSource("exchanging weights"); err != nil {
+			return err
+		}
 		given, err := o.readWeights(p.model, weights)
 		if err != nil {
 			return err

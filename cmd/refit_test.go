@@ -82,6 +82,7 @@ func TestRefit(t *testing.T) {
 	for _, c := range []struct{ engine, weights, want string }{
 		{"kept.engine", "wrong.npz", "no such constant"},
 		{"bare.engine", "other.npz", "exchanging weights needs the source network"},
+		{"bare.engine", "other.onnx", "exchanging weights needs the source network"},
 		{"other.onnx", "other.npz", "is not an engine"},
 		{"kept.engine", "nothing.npz", "no such file"},
 	} {
