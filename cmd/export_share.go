@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,6 +46,9 @@ func shareCommand(t tables, format exchange.Format) *cobra.Command {
 			if o.output == "" {
 				return usageError{fmt.Errorf("-o %s is missing", kind)}
 			}
+			if err := o.checkFolder(); err != nil {
+				return err
+			}
 			if err := viewedTogether(args); err != nil {
 				return err
 			}
@@ -65,6 +70,21 @@ func shareCommand(t tables, format exchange.Format) *cobra.Command {
 	under(c, outputHeading, "output", "at")
 	return c
 }
+
+// checkFolder refuses a folder that has the name of a file, where the form is of several files.
+func (o *shareFlags) checkFolder() error {
+	ext := filepath.Ext(o.output)
+	if o.format.Extension != "" || !slices.Contains(fileExtensions, strings.ToLower(ext)) {
+		return nil
+	}
+	if info, err := os.Stat(o.output); err == nil && info.IsDir() {
+		return nil
+	}
+	return usageError{fmt.Errorf("-o %s names a file, and export %s writes several, to a folder: -o %s", o.output, o.format.Name, strings.TrimSuffix(o.output, ext))}
+}
+
+// fileExtensions are those by which a person means a file and not a folder.
+var fileExtensions = []string{".csv", ".tsv", ".json", ".md", ".html", ".txt", ".zip", ".xlsx"}
 
 // shareOutput is the JSON of the subcommands of trtui export.
 type shareOutput struct {
@@ -160,9 +180,6 @@ func (o *shareFlags) snapshot(ctx context.Context, stderr io.Writer, args []stri
 		parts := o.format.Parts
 		if parts.Has(report.PartAccuracy) && cfg.Quantizes() && !p.model.Stripped && !p.model.Quantized {
 			parts |= report.PartCalibration
-		}
-		if p.model.Stripped {
-			parts &^= report.PartAccuracy
 		}
 		snap, err = r.Report(ctx, cfg, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime, PerStep: true})
 		return err

@@ -29,6 +29,11 @@ func TestShare(t *testing.T) {
 			}
 		}
 	}
+	for _, form := range []string{"csv", "trex"} {
+		if _, errs := command(t, exitFailure, "export", form, session, "-o", filepath.Join(dir, "o."+form+".csv")); !strings.Contains(errs, "names a file") {
+			t.Errorf("%s to a file: %s", form, errs)
+		}
+	}
 	page := filepath.Join(dir, "page.html")
 	out, _ := command(t, 0, "export", "html", session, "--at", "1", "-o", page, "--format", "json")
 	if !strings.Contains(out, `"file": "`+page+`"`) {
