@@ -30,7 +30,7 @@ func inspectRecordingCommand() *cobra.Command {
 		},
 	}
 	o.define()
-	o.addTo(c, takeFormat)
+	o.addTo(c, takeFormat|takeQuiet)
 	return c
 }
 

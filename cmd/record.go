@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
@@ -24,12 +26,22 @@ func recordCommand(t tables) *cobra.Command {
 		Use:        "record [MODEL] -o FILE",
 		SuggestFor: []string{"session"},
 		Short:      "Profile a model under several configurations and record it, to be replayed or queried with SQLite",
+		Long: "Profile a model under several configurations and record it, to be replayed or queried with SQLite. Each configuration is built,\n" +
+			"judged on the data and measured for --duration, in --rounds, in which the first one has turns, too: what slows the machine\n" +
+			"down for a while does so for both. The longer, the smaller the differences that two recordings tell apart.",
 		Example: examples("FP32, and INT8 with every calibrator", "trtui record model.onnx --data test.npz -o session.trtui",
-			"two precisions", "trtui record model.onnx --precision fp32,fp16 -o session.trtui"),
+			"two precisions", "trtui record model.onnx --precision fp32,fp16 -o session.trtui",
+			"each for half a minute", "trtui record model.onnx --duration 30s -o session.trtui"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if output == "" {
 				return usageError{errors.New("-o FILE is missing")}
+			}
+			if o.live <= 0 {
+				return usageError{fmt.Errorf("--duration %v: want a time above 0", o.live)}
+			}
+			if o.rounds < 1 || o.rounds > maxRounds {
+				return usageError{fmt.Errorf("--rounds %d: want 1 to %d", o.rounds, maxRounds)}
 			}
 			return record(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output)
 		},
@@ -40,8 +52,14 @@ func recordCommand(t tables) *cobra.Command {
 	o.config.several("record")
 	c.Flags().StringVarP(&output, "output", "o", "", "the recording to write, a new `FILE` that ends in "+recording.Extension)
 	under(c, outputHeading, "output")
+	c.Flags().DurationVar(&o.live, "duration", cmp.Or(o.live, sessions.LiveDuration), "how long each configuration is measured, at least")
+	c.Flags().IntVar(&o.rounds, "rounds", compare.Rounds, "in how many rounds each is measured")
+	under(c, "Measurement", "duration", "rounds")
 	return c
 }
+
+// maxRounds bounds those of a measurement: each begins with runs that are not counted.
+const maxRounds = 1000
 
 // record runs a session through every configuration while it is recorded.
 func record(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, output string) error {

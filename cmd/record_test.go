@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/sessions/config"
 )
@@ -20,6 +21,25 @@ func command(t *testing.T, code int, args ...string) (stdout, stderr string) {
 		t.Fatalf("trtui %s: exit code %d, want %d\n%s", strings.Join(args, " "), got, code, &errOut)
 	}
 	return out.String(), errOut.String()
+}
+
+// TestRecordDuration: each configuration is measured as long, in as many rounds, as is asked for.
+func TestRecordDuration(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "digits.trtui")
+	begin := time.Now()
+	_, errs := command(t, 0, "record", "--precision", "fp32", "--items", "2", "--duration", "700ms", "--rounds", "3", "-v", "-o", path)
+	if took := time.Since(begin); took < 700*time.Millisecond {
+		t.Errorf("it took %v", took)
+	}
+	if _, errs = command(t, exitFailure, "record", "--rounds", "0", "-o", path); !strings.Contains(errs, "--rounds 0: want 1 to") {
+		t.Errorf("no rounds: %s", errs)
+	}
+	if _, errs = command(t, exitFailure, "record", "--duration", "0", "-o", path); !strings.Contains(errs, "--duration 0s: want") {
+		t.Errorf("no time: %s", errs)
+	}
+	if out, _ := command(t, 0, "inspect", "recording", path, "-q"); !strings.Contains(out, "fp32") {
+		t.Errorf("the summary: %s", out)
+	}
 }
 
 func TestRecordAndReplay(t *testing.T) {

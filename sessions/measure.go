@@ -15,9 +15,11 @@ import (
 )
 
 // Live measurement after a change ends when the sample is large enough.
+// LiveDuration is how long a session measures an engine where nobody says, once it has a first impression.
+const LiveDuration = 3 * time.Second
+
 const (
 	quickIterations = 20
-	liveDuration    = 3 * time.Second
 	liveIterations  = 200
 )
 

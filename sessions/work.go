@@ -59,7 +59,7 @@ func (w *worker) examine(ctx context.Context, cfg config.Config, loaded *run.Loa
 	if st.Device.Estimated() {
 		return nil // another sample would be the same
 	}
-	if err := w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: cmp.Or(st.Place.Live, liveDuration), PerStep: true}); err != nil {
+	if err := w.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: cmp.Or(st.Place.Live, LiveDuration), PerStep: true}); err != nil {
 		return err
 	}
 	for { // along the other axes: nobody waits for anything else
