@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -125,6 +127,24 @@ func (g *configFlags) givenShapes() (map[string][]int, error) {
 	return parseShapes(flag, text)
 }
 
+// unboundedRange is the error that a range has least shapes and no largest ones; it shows what would be a range.
+func unboundedRange(m *model.Model, least map[string][]int) error {
+	text := func(shapes map[string][]int) string { return strings.Join(shapeWords(shapes), ",") }
+	largest := map[string][]int{}
+	for name, dims := range least {
+		largest[name] = slices.Clone(dims)
+		if t := m.Network.Tensor(name); t != nil && len(t.Dims) == len(dims) {
+			for i, d := range t.Dims {
+				if _, fixed := d.IsConst(); !fixed {
+					largest[name][i] = 8 * max(1, dims[i])
+				}
+			}
+		}
+	}
+	return fmt.Errorf("--minShapes %s is the least of a range, and the largest is missing: add --maxShapes, as in --minShapes %s --maxShapes %s",
+		text(least), text(least), text(largest))
+}
+
 // named gives inputs without a name in the flags theirs, and an engine of a range without best shapes, or data that has some,
 // the largest.
 func (g *configFlags) named(m *model.Model, cfg *config.Config, ofData map[string][]int) error {
@@ -142,6 +162,9 @@ func (g *configFlags) named(m *model.Model, cfg *config.Config, ofData map[strin
 			return usageError{errors.New("--shapes: name the inputs, as in x:1x3x224x224: the model has several")}
 		}
 		*shapes = map[string][]int{m.Network.Inputs[0].Name: dims}
+	}
+	if m.Network != nil && len(cfg.MinShapes) > 0 && len(cfg.MaxShapes) == 0 && cfg.Shapes == nil && ofData == nil {
+		return usageError{unboundedRange(m, cfg.MinShapes)}
 	}
 	if cfg.Shapes == nil && ofData == nil && len(cfg.MaxShapes) > 0 && !g.changed("batch") {
 		cfg.Shapes = maps.Clone(cfg.MaxShapes)

@@ -45,6 +45,7 @@ func lintCommand(t tables) *cobra.Command {
 		},
 	}
 	o.register(c, takeAll)
+	o.usual = true
 	c.Flags().StringVar(&o.failOn, "fail-on", string(report.Problem), "the least grave `SEVERITY` that ends with 1: problem, warning, hint or none")
 	under(c, outputHeading, "fail-on")
 	return c
@@ -58,6 +59,9 @@ func (o *lintFlags) lint(ctx context.Context, stdout, stderr io.Writer, path str
 	snap, err := o.snapshot(ctx, stderr, path)
 	if err != nil {
 		return err
+	}
+	if o.chosen != "" {
+		warner(stderr)("no shapes were given: this is of a text of the usual length, " + o.chosen)
 	}
 	a := advice.On(snap)
 	if o.output.json() {
@@ -84,12 +88,9 @@ func (o *lintFlags) snapshot(ctx context.Context, stderr io.Writer, path string)
 		if err != nil {
 			return err
 		}
-		parts := report.PartPasses | report.PartOverview | report.PartTimings | report.PartMemory | report.PartTactics
-		if !p.model.Stripped {
-			parts |= report.PartScore
-			if cfg.Quantizes() && !p.model.Quantized {
-				parts |= report.PartCalibration
-			}
+		parts := report.PartPasses | report.PartOverview | report.PartTimings | report.PartMemory | report.PartTactics | report.PartScore
+		if !p.model.Stripped && cfg.Quantizes() && !p.model.Quantized {
+			parts |= report.PartCalibration
 		}
 		snap, err = r.Report(ctx, cfg, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime, PerStep: true})
 		return err
