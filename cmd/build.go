@@ -13,6 +13,7 @@ import (
 
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
@@ -67,6 +68,7 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 		if err != nil {
 			return err
 		}
+		warnOfRandomRanges(stderr, r, cfg)
 		e, err := r.Engine(ctx, cfg, keepSource)
 		if err != nil {
 			return err
@@ -96,6 +98,13 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 		}
 		return nil
 	})
+}
+
+// warnOfRandomRanges warns where a file is written that has ranges of random input, which say nothing of real ones.
+func warnOfRandomRanges(stderr io.Writer, r *sessions.Runner, cfg config.Config) {
+	if why := r.RandomCalibration(cfg); why != "" {
+		warner(stderr)(why)
+	}
 }
 
 // buildDate returns the present time, or that of SOURCE_DATE_EPOCH, with which a build gives the same bytes again.

@@ -69,8 +69,9 @@ faster then than one precision for all. With --fp16 or --int8 alone all layers t
 // execRun does what a command line of trtexec asks for, and prints its report.
 type execRun struct {
 	*modelFlags
-	now func() time.Time
-	out io.Writer
+	now    func() time.Time
+	out    io.Writer
+	random bool // it is said that ranges come from random input
 }
 
 func (o *execRun) say(grave, format string, args ...any) {
@@ -178,9 +179,7 @@ func (o *execRun) overRange(ctx context.Context, stderr io.Writer, p *execPlan) 
 		if err != nil {
 			return err
 		}
-		if made, err := on.model.Making(); err == nil && made.Random && cfg.Quantizes() && !o.config.fixed() {
-			at.say("W", "%s: no data was given: ranges come from random input", report.RandomCalibration)
-		}
+		at.random = o.random
 		return at.measure(ctx, r, cfg, p)
 	})
 }
@@ -283,6 +282,10 @@ func (o *execRun) options(p *execPlan, at *place, cfg config.Config, allowed []c
 
 // save writes the engine and returns how many bytes it is.
 func (o *execRun) save(ctx context.Context, r *sessions.Runner, cfg config.Config, path string) (int, error) {
+	if why := r.RandomCalibration(cfg); why != "" {
+		o.random = true
+		o.say("W", "%s", why)
+	}
 	e, err := r.Engine(ctx, cfg, false)
 	if err != nil {
 		return 0, err
@@ -319,6 +322,9 @@ func (o *execRun) measure(ctx context.Context, r *sessions.Runner, cfg config.Co
 		}
 		o.section(exchange.PerformanceSummary(snap.Timings, p.percentiles))
 		for _, b := range snap.Overview.Badges {
+			if o.random && b.Text == report.RandomCalibration {
+				continue
+			}
 			o.say("W", "%s: %s", b.Text, b.Why)
 		}
 	}

@@ -75,6 +75,17 @@ func TestExec(t *testing.T) {
 	}
 }
 
+// TestExecRandomRanges: that ranges come from random input is said once, whether or not the engine is kept, and in the form of the log.
+func TestExecRandomRanges(t *testing.T) {
+	for _, ranged := range [][]string{nil, {"--minShapes=image:1x1x32x32", "--maxShapes=image:2x1x32x32"}} {
+		args := append(ranged, "--onnx="+digitsFile, "--int8", "--rounding=nearest", "--equalization=off", "--bias-correction=off", "--quiet", "--saveEngine="+filepath.Join(t.TempDir(), "x.engine"), "--warmUp=0", "--duration=0", "--iterations=1")
+		out, errs := command(t, 0, append([]string{"exec"}, args...)...)
+		if n := strings.Count(out, "random calibration"); n != 1 || strings.Contains(errs, "random calibration") {
+			t.Errorf("%v: said %d times\n%s%s", args, n, errs, out)
+		}
+	}
+}
+
 // TestExecCalib: the ranges of a calibration cache are not said to come from a calibrator or from random input.
 func TestExecCalib(t *testing.T) {
 	if testing.Short() {

@@ -151,6 +151,7 @@ func (f *modelFlags) exportQuantised(ctx context.Context, stdout, stderr io.Writ
 		if !f.config.changed("precision") && !cfg.Quantizes() {
 			cfg.Precision = config.INT8
 		}
+		warnOfRandomRanges(stderr, r, cfg)
 		n, err := r.Quantised(ctx, cfg)
 		if err != nil {
 			return err

@@ -66,7 +66,9 @@ func TestStrippedEngine(t *testing.T) {
 		t.Errorf("of labels:\n%s", out)
 	}
 	top1 := func(path string, row int) float64 {
-		var got struct{ Rows []struct{ Top1, Agreement *float64 } }
+		var got struct {
+			Rows []struct{ Top1, Agreement *float64 }
+		}
 		out, _ := command(t, 0, "eval", path, "--data", data, "--format", "json")
 		if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Rows) != row+1 || got.Rows[row].Top1 == nil {
 			t.Fatalf("%v: %s", err, out)

@@ -23,7 +23,6 @@ func (r *Runner) Engine(ctx context.Context, cfg config.Config, keepSource bool)
 }
 
 func (r *Runner) engine(ctx context.Context, cfg config.Config, keepSource bool) (*run.Engine, error) {
-	warnOfRandomRanges(r.stages, cfg)
 	if keepSource {
 		if err := r.stages.Model.NeedsSource("keeping it"); err != nil {
 			return nil, err

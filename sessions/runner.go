@@ -44,7 +44,6 @@ func (r *Runner) Close() { r.stages.Release() }
 // runtime computes that knows them. Zero points are those of unsigned bytes, which all compute alike (quant.Unsigned), and no
 // concatenation is quantised twice in front of a clamp (quant.Unrepeated).
 func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Network, error) {
-	warnOfRandomRanges(r.stages, cfg)
 	l, err := r.stages.Precisions.Lower(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -57,11 +56,13 @@ func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Netwo
 	return n, quant.Unsigned(n)
 }
 
-// warnOfRandomRanges warns where a file is written that has ranges of random input, which say nothing of real ones.
-func warnOfRandomRanges(s *stages.Stages, cfg config.Config) {
-	if s.Orders.Stored.RandomCalibration(cfg) {
-		s.Told.Warn(report.RandomCalibration + ": no data was given, so ranges come from random input and say nothing about real inputs")
+// RandomCalibration says that ranges of a configuration come from random input, where they do; else "". Who writes them to a file
+// warns of it.
+func (r *Runner) RandomCalibration(cfg config.Config) string {
+	if !r.stages.Orders.Stored.RandomCalibration(cfg) {
+		return ""
 	}
+	return report.RandomCalibration + ": no data was given, so ranges come from random input and say nothing about real inputs"
 }
 
 // surviving does work again where the device was lost.

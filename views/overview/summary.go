@@ -130,7 +130,7 @@ func summaryFacts(s *report.Snapshot, beside time.Duration) ui.Facts {
 func throughputNote(o *report.Overview) string {
 	note := fmt.Sprintf("items, batch %d, at the median", o.Batch)
 	if o.Overlapped {
-		note = fmt.Sprintf("items, batch %d, of overlapping inferences", o.Batch)
+		note = fmt.Sprintf("items, batch %d, with inferences that overlap", o.Batch)
 	}
 	return note
 }
