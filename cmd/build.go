@@ -102,7 +102,7 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 
 // warnOfRandomRanges warns where a file is written that has ranges of random input, which say nothing of real ones.
 func warnOfRandomRanges(stderr io.Writer, r *sessions.Runner, cfg config.Config) {
-	if why := r.RandomCalibration(cfg); why != "" {
+	if why := sessions.RandomCalibration(r, cfg); why != "" {
 		warner(stderr)(why)
 	}
 }

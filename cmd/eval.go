@@ -134,7 +134,7 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 	}
 	o.anew = o.config.comparesCalibrators()
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
-		if err := r.Judgeable(perLayer); err != nil {
+		if err := sessions.Judgeable(r, perLayer); err != nil {
 			return err
 		}
 		configs, err := o.evaluated(p.model, perLayer)

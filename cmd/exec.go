@@ -282,7 +282,7 @@ func (o *execRun) options(p *execPlan, at *place, cfg config.Config, allowed []c
 
 // save writes the engine and returns how many bytes it is.
 func (o *execRun) save(ctx context.Context, r *sessions.Runner, cfg config.Config, path string) (int, error) {
-	if why := r.RandomCalibration(cfg); why != "" {
+	if why := sessions.RandomCalibration(r, cfg); why != "" {
 		o.random = true
 		o.say("W", "%s", why)
 	}

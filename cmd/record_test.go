@@ -31,10 +31,10 @@ func TestRecordDuration(t *testing.T) {
 	if took := time.Since(begin); took < 700*time.Millisecond {
 		t.Errorf("it took %v", took)
 	}
-	if _, errs = command(t, exitFailure, "record", "--rounds", "0", "-o", path); !strings.Contains(errs, "--rounds 0: want 1 to") {
+	if _, errs = command(t, exitFailure, "record", "--rounds", "0", "-o", path+".trtui"); !strings.Contains(errs, "--rounds 0: want 1 to") {
 		t.Errorf("no rounds: %s", errs)
 	}
-	if _, errs = command(t, exitFailure, "record", "--duration", "0", "-o", path); !strings.Contains(errs, "--duration 0s: want") {
+	if _, errs = command(t, exitFailure, "record", "--duration", "0", "-o", path+".trtui"); !strings.Contains(errs, "--duration 0s: want") {
 		t.Errorf("no time: %s", errs)
 	}
 	if out, _ := command(t, 0, "inspect", "recording", path, "-q"); !strings.Contains(out, "fp32") {

@@ -56,15 +56,6 @@ func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Netwo
 	return n, quant.Unsigned(n)
 }
 
-// RandomCalibration says that ranges of a configuration come from random input, where they do; else "". Who writes them to a file
-// warns of it.
-func (r *Runner) RandomCalibration(cfg config.Config) string {
-	if !r.stages.Orders.Stored.RandomCalibration(cfg) {
-		return ""
-	}
-	return report.RandomCalibration + ": no data was given, so ranges come from random input and say nothing about real inputs"
-}
-
 // surviving does work again where the device was lost.
 func (r *Runner) surviving(ctx context.Context, cfg config.Config, work func() error) error {
 	warn := func(text string) {
@@ -146,8 +137,17 @@ func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Par
 	return snap, err
 }
 
+// RandomCalibration says that ranges of a configuration come from random input, where they do; else "". Who writes them to a file
+// warns of it.
+func RandomCalibration(r *Runner, cfg config.Config) string {
+	if !r.stages.Orders.Stored.RandomCalibration(cfg) {
+		return ""
+	}
+	return report.RandomCalibration + ": no data was given, so ranges come from random input and say nothing about real inputs"
+}
+
 // Judgeable returns why the accuracy of the model cannot be had, of its layers too where that is asked for; nil where it can.
-func (r *Runner) Judgeable(perLayer bool) error { return r.stages.Accuracy.Possible(perLayer) }
+func Judgeable(r *Runner, perLayer bool) error { return r.stages.Accuracy.Possible(perLayer) }
 
 // Sensitivity finds what each layer in 8 bits takes from the outputs of a configuration, and what raising it to a precision wins
 // and costs. each is told of what is known so far, also where the work ends early.
