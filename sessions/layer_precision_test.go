@@ -17,6 +17,33 @@ import (
 	"github.com/trtui/trtui/testdata"
 )
 
+// TestMovedBytes: a layer that is to be in FP32 and moves the bytes of layers around it is told of as what the engine has.
+func TestMovedBytes(t *testing.T) {
+	m, err := model.Parse(graph.Ops(), "embedded", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(0)
+	defer b.Close()
+	r := sessions.NewRunner(m, stages.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 2}}, nil)
+	const flatten = "head/flatten/Flatten"
+	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{flatten + ":fp32"}}
+	snap, err := r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range snap.Passes.Unlowered {
+		if u.Layer != flatten {
+			continue
+		}
+		if u.Precision != "int8" || !strings.Contains(u.Reason, "asked for by "+flatten+":fp32, but between layers in int8 it moves their bytes") {
+			t.Errorf("it says %q: %s", u.Precision, u.Reason)
+		}
+		return
+	}
+	t.Errorf("it is not among %+v", snap.Passes.Unlowered)
+}
+
 // TestLayerPrecisions runs the embedded model in each precision with layers set to every other one: those layers and no
 // others have it, and the result is as close to FP32 as the coarsest of the precisions lets it be.
 func TestLayerPrecisions(t *testing.T) {

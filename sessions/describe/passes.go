@@ -27,7 +27,7 @@ func Passes(m *model.Model, env map[string]int, cfg config.Config, o *build.Opti
 	}
 	if r.Precision != config.FP32 {
 		asked, _ := cfg.Precision.DataType()
-		r.Unlowered, r.Unchanged = Unlowered(asked, o, l.Decisions), Unchanged(m, cfg, o, l)
+		r.Unlowered, r.Unchanged = Unlowered(asked, o, l), Unchanged(m, cfg, o, l)
 	}
 	for _, p := range slices.Concat(passes.Standard(), quantise.Calibrated(), passes.Lowering(), m.Rules.All(m.Passes)) {
 		for _, rule := range p.Rules {

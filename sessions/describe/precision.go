@@ -12,19 +12,31 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// Unlowered lists the layers that were left in another precision than the one asked for, in the order of the network.
-func Unlowered(asked numeric.DataType, o *build.Optimized, decisions []quant.Decision) []report.UnloweredLayer {
+// Unlowered lists the layers that were left in another precision than the one asked for, in the order of the network, and those that were
+// to be and run on bytes all the same.
+func Unlowered(asked numeric.DataType, o *build.Optimized, l *build.Lowered) []report.UnloweredLayer {
 	from := map[string][]string{}
 	for _, l := range o.Network.Layers {
 		from[l.Name] = l.From
 	}
 	var list []report.UnloweredLayer
-	for _, d := range decisions {
-		if d.Precision != asked {
-			list = append(list, report.UnloweredLayer{Layer: d.Layer, From: from[d.Layer], Precision: quant.PrecisionName(d.Precision), Reason: d.Reason, Formless: d.Formless})
+	for _, d := range l.Decisions {
+		if d.Precision == asked {
+			continue
 		}
+		u := report.UnloweredLayer{Layer: d.Layer, From: from[d.Layer], Precision: quant.PrecisionName(d.Precision), Reason: d.Reason, Formless: d.Formless}
+		if built := l.Network.Layer(d.Layer); asked == numeric.I8 && built != nil && movesBytes(built) {
+			u.Precision, u.Reason = quant.PrecisionName(numeric.I8), d.Reason+", but between layers in int8 it moves their bytes as they are, which loses nothing"
+		}
+		list = append(list, u)
 	}
 	return list
+}
+
+// movesBytes reports whether a layer gives the bytes that it reads, with the range that they have.
+func movesBytes(l *graph.Layer) bool {
+	in, out := l.OpInputs(), l.Outputs
+	return len(in) > 0 && len(out) > 0 && in[0] != nil && in[0].Quantized() && out[0].Quantized() && in[0].Range.Equal(out[0].Range) && in[0].Type == out[0].Type
 }
 
 // Unchanged says why a precision changes no layer of a network; it is empty where it changes one, where nothing was asked

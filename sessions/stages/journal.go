@@ -128,7 +128,7 @@ func (j *Journal) lowering(p config.Precision, o *build.Optimized, l *build.Lowe
 		return
 	}
 	asked, _ := p.DataType()
-	left := describe.Unlowered(asked, o, l.Decisions)
+	left := describe.Unlowered(asked, o, l)
 	for i, u := range left {
 		if i == mostLeft {
 			j.say("info", "", "and %d more layers not in %s, which the report of the passes lists", len(left)-i, p)
