@@ -42,6 +42,7 @@ type runFlags struct {
 	save       string                     // file for the outputs
 	saveInputs string                     // file for the inputs
 	loadInputs string                     // as --data
+	validate   bool                       // outputs are to be finite
 	load       []string                   // files of outputs to compare with
 	others     []string                   // models, engines and configurations to compare with
 	changed    func(flags ...string) bool // whether one of them was given
@@ -101,6 +102,7 @@ func (o *runFlags) command() *cobra.Command {
 	f.StringSliceVar(&o.device.compared, "backends", nil, "backends to compare, the first with each other one: "+comparedNames(o.device.table)+"; default: --backend alone")
 	o.tolerance(f)
 	f.BoolVar(&o.perLayer, "per-layer", false, "compare the output of every engine layer that both have, and name the first one that exceeds the tolerance")
+	f.BoolVar(&o.validate, "validate", false, "fail where an output has elements that are NaN or infinite")
 	f.StringSliceVar(&o.load, "load-outputs", nil, "compare with outputs in `FILE`: .npz, or .json or its folder that Polygraphy saved, of every runner in it")
 	f.StringArrayVar(&o.others, "compare", nil, "compare with `MODEL|ENGINE[@CONFIG]` on the same inputs, as in new.engine, or @int8 for the same model in INT8; may be repeated")
 	f.StringVar(&o.loadInputs, "load-inputs", "", "the same as --data")
@@ -108,7 +110,7 @@ func (o *runFlags) command() *cobra.Command {
 	f.StringVar(&o.saveInputs, "save-inputs", "", "write the inputs of all items to `FILE`, .npz or .json for Polygraphy")
 	under(c, outputHeading, "save-outputs", "save-inputs")
 	under(c, dataHeading, "load-inputs")
-	under(c, "Comparison", append(toleranceNames(), "backends", "compare", "load-outputs", "per-layer")...)
+	under(c, "Comparison", append(toleranceNames(), "backends", "compare", "load-outputs", "per-layer", "validate")...)
 	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default", fewItems)
 	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
 	return c
@@ -172,7 +174,7 @@ func (o *runFlags) run(ctx context.Context, stdout, stderr io.Writer, path strin
 	if err != nil {
 		return err
 	}
-	contenders, closeAll, err := o.contenders(ctx, p, names)
+	contenders, closeAll, err := o.contenders(ctx, p, cfg, names)
 	defer closeAll()
 	if err != nil {
 		return err
@@ -189,6 +191,9 @@ func (o *runFlags) run(ctx context.Context, stdout, stderr io.Writer, path strin
 	stop()
 	if err != nil {
 		return err
+	}
+	if o.validate {
+		r.Validate()
 	}
 	if o.output.json() {
 		err = writeReport(stdout, sessions.NewRunner(p.model, p.work, nil).Head(&cfg), r)
@@ -233,7 +238,7 @@ func (o *runFlags) compare(ctx context.Context, p *place, cfg config.Config, con
 }
 
 // contenders opens the backends that are compared, the first of the table is the place's own, and the files with outputs.
-func (o *runFlags) contenders(ctx context.Context, p *place, names []string) (list []sessions.Contender, closeAll func(), err error) {
+func (o *runFlags) contenders(ctx context.Context, p *place, cfg config.Config, names []string) (list []sessions.Contender, closeAll func(), err error) {
 	var opened []func()
 	closeAll = func() {
 		for _, f := range opened {
@@ -247,7 +252,7 @@ func (o *runFlags) contenders(ctx context.Context, p *place, names []string) (li
 		case evaluation:
 		case ortBackend:
 			var closeIt func()
-			if c, closeIt, err = openRuntime(ctx, p.model, o.perLayer); err != nil {
+			if c, closeIt, err = openRuntime(ctx, p.model, cfg, o.perLayer); err != nil {
 				return nil, closeAll, err
 			}
 			opened = append(opened, closeIt)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
@@ -23,6 +25,9 @@ func (o *runFlags) otherModels(p *place, path string, cfg config.Config) (list [
 		x := parseOperand(text)
 		if x.text == "" {
 			return nil, usageError{errors.New("--compare is empty: want a model or an engine, with @ behind it and a precision, or @int8")}
+		}
+		if _, err := os.Stat(x.path); err != nil && slices.Contains(append(functionNames(), perceptual), x.text) {
+			return nil, usageError{fmt.Errorf("--compare %s names a function by which outputs are judged, and not a model: --%s %s", x.text, functionFlag, x.text)}
 		}
 		other := otherModel{name: text, place: p}
 		if x.path != "" && !sameFile(x.path, path) {

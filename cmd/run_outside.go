@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/internal/onnxruntime"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
@@ -28,8 +29,9 @@ const ortLimit = 10 * time.Minute
 
 // openRuntime returns ONNX Runtime as something to compare with; perLayer: with what nodes make in between. It computes the nodes of a
 // quantised model as they are written: what it fuses them to makes integers of biases and rounds a step in a thousand otherwise, which
-// shows by how much the engine may differ.
-func openRuntime(ctx context.Context, m *model.Model, perLayer bool) (c sessions.Contender, closeIt func(), err error) {
+// shows by how much the engine may differ. A model in floating point it runs as it is, whatever the precision of the configuration: the
+// device says so.
+func openRuntime(ctx context.Context, m *model.Model, cfg config.Config, perLayer bool) (c sessions.Contender, closeIt func(), err error) {
 	source, err := runtimeModel(m, perLayer)
 	if err != nil {
 		return c, nil, err
@@ -42,6 +44,7 @@ func openRuntime(ctx context.Context, m *model.Model, perLayer bool) (c sessions
 		Name: ortBackend, Device: report.Device{Backend: ortBackend, Device: "ONNX Runtime " + r.Version + ", on the CPU"}, Outside: onRuntime(m, r, source),
 	}
 	if !m.Quantized {
+		c.Device.Device += asItIs(cfg)
 		return c, r.Close, nil
 	}
 	c.Device.Device += ", the quantised nodes as they are written"
@@ -53,6 +56,17 @@ func openRuntime(ctx context.Context, m *model.Model, perLayer bool) (c sessions
 	source.More = nil
 	c.Variant = &compare.Variant{Name: "ONNX Runtime's fusions", Run: onRuntime(m, fused, source)}
 	return c, func() { r.Close(); fused.Close() }, nil
+}
+
+// asItIs says that the precision of a configuration is not that of a model which another runtime is given; "" where it has none.
+func asItIs(cfg config.Config) string {
+	switch {
+	case cfg.Quantizes():
+		return fmt.Sprintf(", the model as it is and not in %s (trtui export --qdq makes one that it runs so)", cfg.Precision)
+	case cfg.Precision != config.FP32:
+		return fmt.Sprintf(", the model as it is and not in %s", cfg.Precision)
+	}
+	return ""
 }
 
 // onRuntime runs a model as ONNX Runtime is given it.

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/internal/onnxruntime"
 	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
 )
 
@@ -41,6 +42,45 @@ func otherResults(t *testing.T, change func(iterations []map[string]numeric.Valu
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestAsItIs: another runtime is given the model as it is, and that is said where the configuration has another precision.
+func TestAsItIs(t *testing.T) {
+	for p, want := range map[config.Precision]string{config.FP32: "", config.FP16: "as it is and not in fp16", config.INT8: "as it is and not in int8 (trtui export --qdq"} {
+		if got := asItIs(config.Config{Precision: p}); (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q", p, got)
+		}
+	}
+}
+
+// TestValidate: outputs with NaN fail where they are to be finite, alone and beside others that have the same.
+func TestValidate(t *testing.T) {
+	x := numeric.NewValue(numeric.F32, 1, 1, 32, 32)
+	x.F32()[5] = float32(math.NaN())
+	path := filepath.Join(t.TempDir(), "nan.npz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := dataset.WriteNpz(f, map[string]numeric.Value{"image": x}); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"run", "--data", path, "--allow-not-finite", "-q"}
+	command(t, 0, args...)
+	if out, _ := command(t, exitNo, append(args, "--validate")...); !strings.Contains(out, "FAILED: cpu: output logits has 10 elements of 10 that are NaN or infinite") {
+		t.Error(out)
+	}
+	command(t, 0, "run", "--items", "1", "--validate", "-q")
+}
+
+// TestFunctionNames: functions that are not here, or given by Polygraphy's other name of the flag, are refused with what is meant.
+func TestFunctionNames(t *testing.T) {
+	for args, want := range map[string]string{"--compare-func perceptual_metrics": "LPIPS is computed by a network", "--compare l2": "names a function by which outputs are judged, and not a model: --compare-func l2"} {
+		if _, errs := command(t, exitFailure, append([]string{"run"}, strings.Fields(args)...)...); !strings.Contains(errs, want) {
+			t.Errorf("%s: %s", args, errs)
+		}
+	}
 }
 
 func TestLoadOutputs(t *testing.T) {

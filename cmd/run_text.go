@@ -34,6 +34,9 @@ func writeComparison(w io.Writer, r *report.Comparison) {
 	for _, p := range r.Pairs {
 		writePair(w, p)
 	}
+	for _, text := range r.Invalid {
+		writeNote(w, "FAILED: %s", ui.VisibleName(text))
+	}
 }
 
 // writeTolerance says when elements agree.

@@ -69,7 +69,8 @@ const (
 	quantileFlag  = "error-quantile"
 	functionFlag  = "compare-func"
 	postFlag      = "postprocess"
-	simple        = "simple" // the function that tolerances are of
+	simple        = "simple"             // the function that tolerances are of
+	perceptual    = "perceptual_metrics" // one of Polygraphy's that is not here
 )
 
 // functionGroups are functions that stand for several.
@@ -177,6 +178,9 @@ func (f *toleranceFlags) parseFunctions(t *tolerances) error {
 	names := functionNames()
 	asked := map[string]bool{}
 	for _, name := range f.functions {
+		if name == perceptual {
+			return usageError{fmt.Errorf("--%s %s: LPIPS is computed by a network that was trained on what people see, which is not here; quality_metrics, psnr and snr, compare images", functionFlag, name)}
+		}
 		if !slices.Contains(names, name) {
 			return usageError{fmt.Errorf("--%s %s: want %s", functionFlag, name, orList(names))}
 		}

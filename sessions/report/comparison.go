@@ -1,5 +1,11 @@
 package report
 
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/sessions/config"
+)
+
 // Comparison sets runs of one model on several backends side by side (trtui run).
 type Comparison struct {
 	Model      string `output:"-"` // the head has it
@@ -13,8 +19,21 @@ type Comparison struct {
 	Scaled     bool             `json:",omitempty"`       // the Abs of both are shares of the RMS of b of a tensor
 	Rounding   *RoundingFactors `json:",omitempty"`       // tolerances are those of every tensor's Rounding, but for integers; nil: as above
 	Runs       []BackendRun
-	Pairs      []Pair // the first run with each of the others
+	Pairs      []Pair   // the first run with each of the others
+	Invalid    []string `json:",omitempty"` // runs and outputs with elements that are NaN or infinite, where none may be
 	Passed     bool
+}
+
+// Validate has the comparison fail where an output of a run has elements that are NaN or infinite.
+func (c *Comparison) Validate() {
+	for _, r := range c.Runs {
+		for _, o := range r.Outputs {
+			if o.NotFinite > 0 {
+				c.Invalid = append(c.Invalid, fmt.Sprintf("%s: output %s has %s of %d that are NaN or infinite", r.Name, o.Name, config.CountOf(o.NotFinite, "element", "elements"), o.Count))
+				c.Passed = false
+			}
+		}
+	}
 }
 
 // Tolerance says when two numbers a and b agree: |a - b| <= Abs + Rel |b|. Equal infinities agree, and two NaN.
