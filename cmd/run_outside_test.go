@@ -68,7 +68,7 @@ func TestValidate(t *testing.T) {
 	}
 	args := []string{"run", "--data", path, "--allow-not-finite", "-q"}
 	command(t, 0, args...)
-	if out, _ := command(t, exitNo, append(args, "--validate")...); !strings.Contains(out, "FAILED: cpu: output logits has 10 elements of 10 that are NaN or infinite") {
+	if out, _ := command(t, exitNo, append(args, "--validate")...); !strings.Contains(out, "FAILED: cpu: output probabilities has 10 elements of 10 that are NaN or infinite") {
 		t.Error(out)
 	}
 	command(t, 0, "run", "--items", "1", "--validate", "-q")
