@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -135,7 +136,32 @@ const (
 	noSparsity  = "no kernel here leaves out weights that are zero"
 	toRun       = "--exportOutput writes what a model computes, and trtui run --save-outputs does as .npz"
 	toInspect   = "trtui inspect engine shows the profiles of an engine"
+	onlyDLA     = "no device here is a DLA"
+	ownPlugins  = "--plugin loads ops, as WebAssembly modules; libraries of TensorRT's are for TensorRT"
+	ownWeights  = "weights are in memory as a whole; --max-memory limits what a process takes"
+	ownReading  = "an engine is read once, and its code is compiled in memory"
+	ownParser   = "the model is imported as ONNX defines it"
+	toWatch     = "trtui run --per-layer compares what is between layers, trtui debug reduce narrows a failure down"
+	toRefit     = "trtui refit gives an engine other weights, and says what can be given"
+	forSafety   = "there is no runtime for functional safety here"
+	ofData      = "calibration runs at the shapes of its data"
+	ofShapes    = "--shapes and --maxShapes say how large a batch is"
+	fusedAlways = "passes find attention and say why not: trtui inspect passes; --disable switches one off"
 )
+
+// The commands that do what other flags of trtexec ask for in place of a build and its measurement.
+const (
+	byRefit   = "trtui refit ENGINE --weights MODEL.onnx -o FILE gives an engine other weights"
+	byONNX    = "--onnx names a model, and formats before ONNX are not read"
+	byInspect = "trtui inspect engine FILE tells by which version an engine was built"
+	byRun     = "trtui run MODEL --data INPUTS --load-outputs FILE --atol N compares with outputs that are known"
+	byTuning  = "there are no build routes here: trtui tune-precision searches for the precision of each layer, trtui bench --ablate measures what each optimisation is worth"
+)
+
+// elsewhere makes a flag that asks for something else than a build and its measurement, which another command does.
+func elsewhere(by string) execFlag {
+	return execFlag{switchy: true, do: func(*execPlan, string) error { return errors.New("exec does not do that: " + by) }}
+}
 
 // execFlags are the flags of trtexec, of releases 8 to 11.
 func execFlags() map[string]execFlag {
@@ -169,14 +195,30 @@ func execFlags() map[string]execFlag {
 	for why, names := range map[string]string{
 		sweeps: "streams infStreams", cachedTimes: "noBuilderCache errorOnTimingCacheMiss", inFull: "profilingVerbosity", noSparsity: "sparsity",
 		toRun: "dumpRawBindingsToFile", toInspect: "dumpOptimizationProfile",
-		oneStream: "threads useSpinWait noDataTransfers useCudaGraph useManagedMemory exposeDMA sleepTime idleTime", ownMemory: "workspace memPoolSize allocationStrategy",
-		ownPolicy:   "builderOptimizationLevel tacticSources avgTiming minTiming maxTactics tilingOptimizationLevel l2LimitForTiling maxAuxStreams preview nvtxMode consistency",
-		ownPlatform: "versionCompatible vc hardwareCompatibilityLevel refit stripWeights stripAllWeights excludeLeanRuntime useRuntime leanDLLPath runtimePlatform safe restricted buildDLAStandalone allowGPUFallback useDLACore",
+		oneStream: "threads useSpinWait noSpinWait noCudaGraph includeDataTransfers noDataTransfers useCudaGraph useManagedMemory exposeDMA sleepTime idleTime", ownMemory: "workspace memPoolSize allocationStrategy",
+		ownPolicy:   "builderOptimizationLevel tacticSources avgTiming minTiming maxTactics tilingOptimizationLevel l2LimitForTiling maxAuxStreams preview nvtxMode consistency heuristic",
+		ownPlatform: "versionCompatible vc hardwareCompatibilityLevel refit weightless stripWeights stripAllWeights excludeLeanRuntime useRuntime leanDLLPath runtimePlatform cpuOnly safe restricted buildDLAStandalone allowGPUFallback useDLACore",
 		precise:     "noTF32", noType: "bf16 fp8 fp4 int4", always: "separateProfileRun explicitBatch stronglyTyped explicitPrecision markUnfusedTensorsAsDebugTensors directIO",
 		ownFormats: "inputIOFormats outputIOFormats layerOutputTypes layerDeviceTypes", onlyCUDA: "device",
+		onlyDLA:    "adjustForDLA reportCapabilityDLA uint8AsymmetricQuantizationDLA",
+		ownPlugins: "plugins dynamicPlugins staticPlugins safetyPlugins setPluginsToSerialize ignoreParsedPluginLibs enablePluginOverride",
+		ownWeights: "allowWeightStreaming weightStreamingBudget persistentCacheRatio monitorMemory",
+		ownReading: "asyncFileReader noCompilationCache tempdir tempfileControls timeDeserialize timeRefit saveAllEngines",
+		ownParser:  "pluginInstanceNorm pi nativeInstanceNorm ni distributiveIndependence", ofData: "calibProfile minShapesCalib optShapesCalib maxShapesCalib",
+		ofShapes: "maxBatch", toRefit: "dumpRefit",
+		toWatch:   "markDebug saveDebugTensors saveAllDebugTensors",
+		forSafety: "dumpKernelText remoteAutoTuningConfig std serialized", fusedAlways: "decomposableAttentions",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			flags[name] = moot(why)
+		}
+	}
+	for by, names := range map[string]string{
+		byRefit: "refitFromOnnx", byONNX: "model deploy output uff uffInput uffNHWC", byInspect: "getPlanVersionOnly", byRun: "loadRefOutputs refPair accuracyAlgorithm accuracyThreshold atol rtol",
+		byTuning: "tuneBuildRoutes tuneBuildRouteFile setBuildRoute helpBuildRoute tuningCacheFile tuningResultFile tuningSearch tuningTimeOut dryRun continue",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			flags[name] = elsewhere(by)
 		}
 	}
 	return flags

@@ -203,3 +203,42 @@ func TestExecErrors(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 }
+
+// trtexecFlags are those that trtexec lists in any of its releases 8.6 to 11.1.
+const trtexecFlags = "accuracyAlgorithm accuracyThreshold adjustForDLA allocationStrategy allowGPUFallback allowWeightStreaming " +
+	"asyncFileReader atol avgRuns avgTiming batch best bf16 buildDLAStandalone buildOnly builderOptimizationLevel calib " +
+	"calibProfile consistency continue cpuOnly decomposableAttentions deploy device directIO distributiveIndependence dryRun " +
+	"dumpKernelText dumpLayerInfo dumpOptimizationProfile dumpOutput dumpProfile dumpRawBindingsToFile dumpRefit duration " +
+	"dynamicPlugins enablePluginOverride errorOnTimingCacheMiss excludeLeanRuntime explicitBatch explicitPrecision " +
+	"exportLayerInfo exportOutput exportProfile exportTimes exposeDMA fp16 fp8 getPlanVersionOnly hardwareCompatibilityLevel " +
+	"helpBuildRoute heuristic idleTime ignoreParsedPluginLibs includeDataTransfers infStreams inputIOFormats int4 int8 " +
+	"iterations l2LimitForTiling layerDeviceTypes layerOutputTypes layerPrecisions leanDLLPath loadEngine loadInputs " +
+	"loadRefOutputs markDebug markUnfusedTensorsAsDebugTensors maxAuxStreams maxBatch maxShapes maxShapesCalib maxTactics " +
+	"memPoolSize minShapes minShapesCalib minTiming model monitorMemory nativeInstanceNorm ni noBuilderCache " +
+	"noCompilationCache noCudaGraph noDataTransfers noSpinWait noTF32 nvtxMode onnx optShapes optShapesCalib output " +
+	"outputIOFormats percentile persistentCacheRatio pi pluginInstanceNorm plugins precisionConstraints preview profile " +
+	"profilingVerbosity refPair refit refitFromOnnx remoteAutoTuningConfig reportCapabilityDLA restricted rtol " +
+	"runtimePlatform safe safetyPlugins saveAllDebugTensors saveAllEngines saveDebugTensors saveEngine separateProfileRun " +
+	"serialized setBuildRoute setPluginsToSerialize shapes skipInference sleepTime sparsity staticPlugins std streams " +
+	"stripAllWeights stripWeights stronglyTyped tacticSources tempdir tempfileControls threads tilingOptimizationLevel " +
+	"timeDeserialize timeRefit timingCacheFile tuneBuildRouteFile tuneBuildRoutes tuningCacheFile tuningResultFile " +
+	"tuningSearch tuningTimeOut uff uffInput uffNHWC uint8AsymmetricQuantizationDLA useCudaGraph useDLACore useManagedMemory " +
+	"useProfile useRuntime useSpinWait vc verbose versionCompatible warmUp weightStreamingBudget weightless workspace"
+
+// TestExecFlags: every flag of trtexec does something, is said to have no meaning, or names the command that does it.
+func TestExecFlags(t *testing.T) {
+	flags := execFlags()
+	for name := range strings.FieldsSeq(trtexecFlags) {
+		if _, ok := flags[name]; !ok {
+			t.Errorf("--%s is not known", name)
+		}
+	}
+	for args, want := range map[string]string{
+		"--loadEngine=x --refitFromOnnx=m.onnx": "exec does not do that: trtui refit", "--tuneBuildRoutes=a": "trtui tune-precision", "--getPlanVersionOnly": "trtui inspect engine",
+		"--loadRefOutputs=y:y.bin": "trtui run MODEL --data INPUTS --load-outputs", "--noSuchFlag": "is no flag of trtexec",
+	} {
+		if _, errs := command(t, exitFailure, append([]string{"exec"}, strings.Fields(args)...)...); !strings.Contains(errs, want) {
+			t.Errorf("%s: %s", args, errs)
+		}
+	}
+}
