@@ -161,7 +161,7 @@ func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *bui
 		batches = replay.Tee(n, batches)
 	}
 	o.progress("collecting activations", 0, 0)
-	found, err := build.Collect(ctx, n, env, host, batches, nil, func(done int) { o.progress("collecting activations", done, 0) })
+	found, err := build.Collect(ctx, n, host, batches, nil, func(done int) { o.progress("collecting activations", done, 0) })
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (o *Options) ways(lc *build.LowerConfig, found *build.Collected, replay *bu
 			e.Given[name] = true
 		}
 		e.Ranges = func(ctx context.Context, n *Network, names []string) (map[string]numeric.Range, error) {
-			scaled, err := build.CollectScaled(ctx, n, replay.Env, replay.Backend, replay.Batches, nil, names, nil)
+			scaled, err := build.CollectScaled(ctx, n, replay.Backend, replay.Batches, nil, names, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -43,10 +43,7 @@ func TestBestOnHeldOut(t *testing.T) {
 		t.Fatalf("of 12 items %d are held out, want those 4 that were not calibrated on", c.HeldOut)
 	}
 	tensor := c.Tensors[1] // of the first layer: pixels are integers
-	ref, err := build.NewReference(t.Context(), m.Network, map[string]int{"batch": 1}, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ref := build.NewReference(t.Context(), m.Network, b)
 	defer ref.Close()
 	errs := make([]quant.ErrorAccumulator, len(tensor.By))
 	for item := 8; item < 12; item++ {

@@ -88,12 +88,12 @@ type otherEngine struct {
 }
 
 // run computes a batch of the model's inputs.
-func (e *otherEngine) run(ctx context.Context, _ compare.Span, in map[string]numeric.Value) (map[string]numeric.Value, error) {
+func (e *otherEngine) run(ctx context.Context, of compare.Span, in map[string]numeric.Value) (map[string]numeric.Value, error) {
 	own := map[string]numeric.Value{}
 	for name, from := range e.inputs {
 		own[name] = in[from]
 	}
-	if err := e.at.SetInputs(own); err != nil {
+	if err := compare.Feed(e.at, own, of.First, of.Count); err != nil {
 		return nil, err
 	}
 	all := map[string]numeric.Value{}

@@ -31,7 +31,7 @@ func TestStagesOnTheEmbeddedModel(t *testing.T) {
 		x := testdata.CalibrationImages().Batch(i, i+1)
 		return map[string]numeric.Value{"image": numeric.Values(numeric.F32, x, 1, 1, testdata.Padded, testdata.Padded)}
 	}
-	hist, err := build.Collect(ctx, n, env, b, func(yield func(map[string]numeric.Value, error) bool) {
+	hist, err := build.Collect(ctx, n, b, func(yield func(map[string]numeric.Value, error) bool) {
 		for i := range 8 {
 			if !yield(image(i), nil) {
 				return

@@ -334,7 +334,7 @@ func (c *chooser) compared(float, n *graph.Network) (want, got []*graph.Tensor) 
 
 // run runs a network on what is held out, as far as some tensors.
 func (c *chooser) run(n *graph.Network, tensors []*graph.Tensor) (*staged, error) {
-	s, err := c.held.stage(c.ctx, c.held.Items)
+	s, err := c.held.stage(c.ctx, n, c.held.Items)
 	if err != nil {
 		return nil, err
 	}

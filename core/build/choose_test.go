@@ -216,7 +216,7 @@ func newChainChoice(t *testing.T, n *graph.Network, b run.Backend, items []map[s
 			}
 		}
 	}
-	found, err := build.Collect(t.Context(), n, nil, b, batches, nil, nil)
+	found, err := build.Collect(t.Context(), n, b, batches, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func newChainChoice(t *testing.T, n *graph.Network, b run.Backend, items []map[s
 		optimized: o, backend: b, replay: replay, rounding: &build.Rounding{By: gptq, Replay: replay},
 		how: build.LowerConfig{Precision: numeric.I8, Ranges: build.Ranges(found.Histograms, calibrator), Policy: quant.Policy{Scheme: calibrator.Scheme}, Correction: &build.Correction{Replay: replay}},
 		equalization: &build.Equalization{By: activations, Spreads: found.Spreads(), Ranges: func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
-			scaled, err := build.CollectScaled(ctx, n, nil, b, batches, nil, names, nil)
+			scaled, err := build.CollectScaled(ctx, n, b, batches, nil, names, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 )
@@ -45,15 +46,16 @@ func (c *Collected) ChannelMeans() map[string]quant.ChannelMeans {
 
 // Collect runs the imported, unfused network in FP32 over all batches and returns what every real tensor was. One collection serves
 // every calibrator and survives every toggle, since it does not depend on what is fused; its memory does not depend on the number
-// of batches. Inputs that state names are outputs of the batch before. after is called behind each batch.
-func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, after func(done int)) (*Collected, error) {
-	return collectSome(ctx, n, env, b, batches, state, func(t *graph.Tensor) (bool, *quant.Weighed) { return true, nil }, after)
+// of batches, each of which may have shapes of its own. Inputs that state names are outputs of the batch before. after is called behind
+// each batch.
+func Collect(ctx context.Context, n *graph.Network, b run.Backend, batches Batches, state run.State, after func(done int)) (*Collected, error) {
+	return collectSome(ctx, n, b, batches, state, func(t *graph.Tensor) (bool, *quant.Weighed) { return true, nil }, after)
 }
 
 // CollectScaled is Collect for the named tensors alone, of a network whose channels are scaled: values count by the weights that their
 // channels meet ([quant.Weighed]), since a channel that was divided by thirty errs by thirty times as much as the others.
-func CollectScaled(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, names []string, after func(done int)) (*Collected, error) {
-	return collectSome(ctx, n, env, b, batches, state, func(t *graph.Tensor) (bool, *quant.Weighed) {
+func CollectScaled(ctx context.Context, n *graph.Network, b run.Backend, batches Batches, state run.State, names []string, after func(done int)) (*Collected, error) {
+	return collectSome(ctx, n, b, batches, state, func(t *graph.Tensor) (bool, *quant.Weighed) {
 		if !slices.Contains(names, t.Name) {
 			return false, nil
 		}
@@ -62,12 +64,12 @@ func CollectScaled(ctx context.Context, n *graph.Network, env map[string]int, b 
 }
 
 // collectSome is Collect for those tensors that count says are counted, and by what if not plainly.
-func collectSome(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, counted func(*graph.Tensor) (bool, *quant.Weighed), after func(done int)) (*Collected, error) {
+func collectSome(ctx context.Context, n *graph.Network, b run.Backend, batches Batches, state run.State, counted func(*graph.Tensor) (bool, *quant.Weighed), after func(done int)) (*Collected, error) {
 	all := &Collected{map[string]*quant.Histogram{}, map[string]*quant.Means{}}
 	weighed := map[string]*quant.Weighed{}
 	axes, count := channelAxes(n), startCounters()
 	defer count.stop()
-	err := observe(ctx, n, env, b, batches, state, func(t *graph.Tensor, slot int, read func() (numeric.Value, error)) error {
+	err := observe(ctx, n, b, batches, state, func(t *graph.Tensor, number int, read func() (numeric.Value, error)) error {
 		if !t.RealType().IsFloat() {
 			return nil
 		}
@@ -82,7 +84,7 @@ func collectSome(ctx context.Context, n *graph.Network, env map[string]int, b ru
 		if err != nil {
 			return err
 		}
-		count.add(slot, tally{all.Histograms[t.Name], weighed[t.Name], all.Means[t.Name], v, t.Range})
+		count.add(number, tally{all.Histograms[t.Name], weighed[t.Name], all.Means[t.Name], v, t.Range})
 		return nil
 	}, after)
 	if err != nil {
@@ -97,18 +99,18 @@ func collectSome(ctx context.Context, n *graph.Network, env map[string]int, b ru
 	return all, nil
 }
 
-// observe runs a network over all batches, as many as there are, and shows every tensor of it: what is given and what layers make,
-// by a number of its own, to be read at once if at all. after is called behind each batch.
-func observe(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, state run.State, show func(t *graph.Tensor, slot int, read func() (numeric.Value, error)) error, after func(done int)) error {
-	c, l, err := unfused(ctx, n, env, b)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	defer c.Close()
-	p := l.Plan
+// observe runs a network over all batches, as many as there are, each at its own shapes, and shows every tensor of it: what is given and
+// what layers make, by a number of its own, to be read at once if at all. after is called behind each batch.
+func observe(ctx context.Context, n *graph.Network, b run.Backend, batches Batches, state run.State, show func(t *graph.Tensor, number int, read func() (numeric.Value, error)) error, after func(done int)) error {
+	f := newFollower(ctx, n, b)
+	defer f.close()
+	numbers := map[string]int{}
 	add := func(slot int) error {
-		return show(p.Slots[slot].Tensor, slot, func() (numeric.Value, error) { return c.Read(slot) })
+		t := f.loaded.Plan.Slots[slot].Tensor
+		if _, known := numbers[t.Name]; !known {
+			numbers[t.Name] = len(numbers)
+		}
+		return show(t, numbers[t.Name], func() (numeric.Value, error) { return f.context.Read(slot) })
 	}
 	done := 0
 	var before map[string]numeric.Value
@@ -116,32 +118,14 @@ func observe(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 		if err == nil {
 			err = state.Carry(in, before)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = f.give(in)
 		}
-		if err := c.SetInputs(in); err != nil {
-			return err
+		if err == nil {
+			err = f.observe(add)
 		}
-		for i, s := range p.Slots {
-			if s.Tensor != nil && s.First == -1 && n.IsInput(s.Tensor) && s.Of < 0 {
-				if err := add(i); err != nil {
-					return err
-				}
-			}
-		}
-		err := c.Observe(ctx, run.Observer{After: func(step int) error {
-			if p.Steps[step].Reformat {
-				return nil
-			}
-			for _, out := range p.Steps[step].Out {
-				if err := add(out); err != nil {
-					return err
-				}
-			}
-			return nil
-		}})
 		if err == nil && len(state) > 0 {
-			before, err = c.Outputs()
+			before, err = f.context.Outputs()
 		}
 		if err != nil {
 			return err
@@ -155,6 +139,29 @@ func observe(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 		return fmt.Errorf("no calibration data")
 	}
 	return nil
+}
+
+// observe runs the item that was given, and shows the slots of all tensors.
+func (f *follower) observe(show func(slot int) error) error {
+	p := f.loaded.Plan
+	for i, s := range p.Slots {
+		if s.Tensor != nil && s.First == -1 && f.network.IsInput(s.Tensor) && s.Of < 0 {
+			if err := show(i); err != nil {
+				return err
+			}
+		}
+	}
+	return f.context.Observe(f.ctx, run.Observer{After: func(step int) error {
+		if p.Steps[step].Reformat {
+			return nil
+		}
+		for _, out := range p.Steps[step].Out {
+			if err := show(out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
 }
 
 // channelAxes returns the axis of each tensor's channels: that along which a product reads it, else the one along which
@@ -215,21 +222,14 @@ func Ranges(hist map[string]*quant.Histogram, c quant.Calibrator) map[string]num
 
 // Reference runs the imported, unfused network in FP32 and gives every tensor of it: what layers of an engine are
 // compared with.
-type Reference struct {
-	context *run.ExecutionContext
-	loaded  *run.Loaded
+type Reference struct{ follower *follower }
+
+// NewReference prepares a reference.
+func NewReference(ctx context.Context, n *graph.Network, b run.Backend) *Reference {
+	return &Reference{newFollower(ctx, n, b)}
 }
 
-// NewReference prepares a reference for the given values of the network's symbols.
-func NewReference(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend) (*Reference, error) {
-	c, l, err := unfused(ctx, n, env, b)
-	if err != nil {
-		return nil, err
-	}
-	return &Reference{c, l}, nil
-}
-
-// Tensors returns the real tensors of one inference by name, in F32.
+// Tensors returns the real tensors of one inference by name, in F32, at the shapes of its inputs.
 func (r *Reference) Tensors(ctx context.Context, in map[string]numeric.Value) (map[string]numeric.Value, error) {
 	return r.TensorsGiven(ctx, in, nil)
 }
@@ -237,20 +237,21 @@ func (r *Reference) Tensors(ctx context.Context, in map[string]numeric.Value) (m
 // TensorsGiven is Tensors with layers that are given other values, in F32, for some of the tensors that they read: by layer and
 // tensor.
 func (r *Reference) TensorsGiven(ctx context.Context, in map[string]numeric.Value, given map[string]map[string]numeric.Value) (map[string]numeric.Value, error) {
-	if err := r.context.SetInputs(in); err != nil {
+	if err := r.follower.give(in); err != nil {
 		return nil, err
 	}
+	c, p := r.follower.context, r.follower.loaded.Plan
 	all := map[string]numeric.Value{}
 	for name, v := range in {
 		all[name] = numeric.ToReal(v, numeric.Range{})
 	}
 	o := run.Observer{After: func(i int) error {
-		for _, out := range r.loaded.Plan.Steps[i].Out {
-			t := r.loaded.Plan.Slots[out].Tensor
-			if !t.RealType().IsFloat() || r.loaded.Plan.Steps[i].Reformat {
+		for _, out := range p.Steps[i].Out {
+			t := p.Slots[out].Tensor
+			if !t.RealType().IsFloat() || p.Steps[i].Reformat {
 				continue
 			}
-			v, err := r.context.Read(out)
+			v, err := c.Read(out)
 			if err != nil {
 				return err
 			}
@@ -259,25 +260,26 @@ func (r *Reference) TensorsGiven(ctx context.Context, in map[string]numeric.Valu
 		return nil
 	}}
 	if given != nil {
-		o.Before = func(i int) error { return r.give(i, given[r.loaded.Plan.Steps[i].Layer.Name]) }
+		o.Before = func(i int) error { return r.give(i, given[p.Steps[i].Layer.Name]) }
 	}
-	return all, r.context.Observe(ctx, o)
+	return all, c.Observe(ctx, o)
 }
 
 // give writes values for tensors that a step reads.
 func (r *Reference) give(step int, values map[string]numeric.Value) error {
-	for _, in := range r.loaded.Plan.Steps[step].In {
+	c, p := r.follower.context, r.follower.loaded.Plan
+	for _, in := range p.Steps[step].In {
 		if in < 0 {
 			continue
 		}
-		s := &r.loaded.Plan.Slots[in]
+		s := &p.Slots[in]
 		v, ok := values[s.Tensor.Name]
-		if !ok || !slices.Equal(v.Dims, s.Desc.Dims) {
+		if !ok || !slices.Equal(v.Dims, symbolic.Eval(s.Tensor.Dims, c.Env())) {
 			continue
 		}
-		stored := numeric.NewValue(s.Desc.Type, s.Desc.Dims...)
+		stored := numeric.NewValue(s.Desc.Type, v.Dims...)
 		numeric.FromReal(stored, v.Floats(), s.Tensor.Range)
-		if err := r.context.Write(in, stored); err != nil {
+		if err := c.Write(in, stored); err != nil {
 			return err
 		}
 	}
@@ -285,7 +287,4 @@ func (r *Reference) give(step int, values map[string]numeric.Value) error {
 }
 
 // Close gives the reference's memory back.
-func (r *Reference) Close() {
-	r.context.Close()
-	r.loaded.Close()
-}
+func (r *Reference) Close() { r.follower.close() }

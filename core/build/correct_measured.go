@@ -21,7 +21,7 @@ func (c *corrector) measured(n *graph.Network, tasks []task, m *compensation) (s
 	if c.Replay.most > 0 {
 		c.items = min(c.items, c.Replay.most)
 	}
-	real, err := c.Replay.stage(c.ctx, c.items)
+	real, err := c.Replay.stage(c.ctx, c.before, c.items)
 	if err != nil {
 		return nil, "", err
 	}
@@ -148,7 +148,7 @@ type correction struct {
 // is left.
 func (c *corrector) layerByLayer(n *graph.Network, tasks []task, real *staged, m *compensation) (correction, error) {
 	trial, open := c.trial(n, tasks, nil)
-	quantised, err := c.Replay.stage(c.ctx, c.items)
+	quantised, err := c.Replay.stage(c.ctx, trial, c.items)
 	if err != nil {
 		return correction{}, err
 	}
@@ -228,7 +228,7 @@ func (c *corrector) trial(n *graph.Network, tasks []task, shifts map[string][]fl
 // errorWith returns the squared error of the outputs by their square, the sum over outputs, of n with shifts in its biases.
 func (c *corrector) errorWith(n *graph.Network, tasks []task, shifts map[string][]float64, real *staged) (float64, error) {
 	trial, _ := c.trial(n, tasks, shifts)
-	s, err := c.Replay.stage(c.ctx, c.items)
+	s, err := c.Replay.stage(c.ctx, trial, c.items)
 	if err != nil {
 		return 0, err
 	}

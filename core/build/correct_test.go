@@ -79,7 +79,7 @@ func TestCorrectBias(t *testing.T) {
 	b := cpu.Open(1)
 	defer b.Close()
 	env := map[string]int{"batch": 1}
-	found, err := build.Collect(ctx, n, env, b, batches, nil, nil)
+	found, err := build.Collect(ctx, n, b, batches, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestCorrectBias(t *testing.T) {
 		t.Fatal(err)
 	}
 	equalization = &build.Equalization{By: by, Ranges: func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
-		scaled, err := build.CollectScaled(ctx, n, env, b, batches, nil, names, nil)
+		scaled, err := build.CollectScaled(ctx, n, b, batches, nil, names, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +262,7 @@ func TestCorrectBehindData(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := build.Collect(ctx, n, env, b, batches, nil, nil)
+			found, err := build.Collect(ctx, n, b, batches, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -316,7 +316,7 @@ func lowerEqualized(t *testing.T, n *graph.Network, how string, rows, width int,
 			}
 		}
 	}
-	found, err := build.Collect(t.Context(), n, nil, b, batches, nil, nil)
+	found, err := build.Collect(t.Context(), n, b, batches, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func lowerEqualized(t *testing.T, n *graph.Network, how string, rows, width int,
 	lc := build.LowerConfig{Precision: numeric.I8, Ranges: build.Ranges(found.Histograms, calibrator), Policy: quant.Policy{Scheme: calibrator.Scheme, KeepResiduals: true}, Pass: pass.Config{DisableRules: disable}}
 	if !by.IsOff() {
 		lc.Equalization = &build.Equalization{By: by, Spreads: found.Spreads(), Ranges: func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
-			scaled, err := build.CollectScaled(ctx, n, nil, b, batches, nil, names, nil)
+			scaled, err := build.CollectScaled(ctx, n, b, batches, nil, names, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -121,7 +121,7 @@ func (r *rounder) collect(tasks []roundTask) error {
 	}
 	of := min(max(1, r.items, r.Replay.Items), mostHeld) // that give enough rows together
 	items := min(max(1, r.Replay.Items), mostHeld)
-	return observe(r.ctx, r.before, r.Replay.Env, r.Replay.Backend, r.some(), r.State, func(t *graph.Tensor, _ int, read func() (numeric.Value, error)) error {
+	return observe(r.ctx, r.before, r.Replay.Backend, r.some(), r.State, func(t *graph.Tensor, _ int, read func() (numeric.Value, error)) error {
 		list := readers[t.Name]
 		if len(list) == 0 {
 			return nil

@@ -178,7 +178,7 @@ func TestRoundByMoments(t *testing.T) {
 	}
 	b := cpu.Open(1)
 	defer b.Close()
-	found, err := build.Collect(ctx, n, nil, b, batches, nil, nil)
+	found, err := build.Collect(ctx, n, b, batches, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

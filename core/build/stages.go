@@ -23,7 +23,7 @@ import (
 // Replay is data to run networks on.
 type Replay struct {
 	Backend run.Backend    // that runs real numbers
-	Env     map[string]int // values of the network's symbols for one item
+	Env     map[string]int // values of the network's symbols for one item: those that no item exceeds, where items have shapes of their own
 	Batches Batches        // the items; may be gone through several times
 	Items   int            // how many there are; 0: unknown
 	most    int            // of which a staged run holds; 0: as many as there is memory for
@@ -78,7 +78,8 @@ type staged struct {
 	ctx  context.Context
 	done map[string]bool // layers that have run, by name
 	held []map[string]numeric.Value
-	last []string // tensors that are held to the end, by name
+	envs []map[string]int // the extents of each
+	last []string         // tensors that are held to the end, by name
 }
 
 // copyOf copies what an inference reads: who gives it may use its memory again.
@@ -91,8 +92,8 @@ func copyOf(in map[string]numeric.Value) map[string]numeric.Value {
 	return copied
 }
 
-// stage begins a run on items from all over the data: so many at most. Runs that are compared have the same number.
-func (r *Replay) stage(ctx context.Context, most int) (*staged, error) {
+// stage begins a run of n on items from all over the data: so many at most. Runs that are compared have the same number.
+func (r *Replay) stage(ctx context.Context, n *graph.Network, most int) (*staged, error) {
 	s := &staged{Replay: r, ctx: ctx, done: map[string]bool{}}
 	every := max(1, (r.Items+most-1)/most)
 	i := 0
@@ -104,7 +105,11 @@ func (r *Replay) stage(ctx context.Context, most int) (*staged, error) {
 			return nil, err
 		}
 		if i%every == 0 && len(s.held) < most {
-			s.held = append(s.held, maps.Clone(in))
+			env, err := n.Bind(in)
+			if err != nil {
+				return nil, err
+			}
+			s.held, s.envs = append(s.held, maps.Clone(in)), append(s.envs, env)
 		}
 		i++
 	}
@@ -290,8 +295,8 @@ func (s *staged) needed(t *graph.Tensor) bool {
 	return slices.ContainsFunc(t.Users, func(l *graph.Layer) bool { return !s.done[l.Name] })
 }
 
-// run runs a part on each item, and holds its outputs. Items of which data decide extents that the part begins with have a plan of their
-// own: what is cut off in between is as large as it came.
+// run runs a part on each item, and holds its outputs. Items that have extents of their own, or of which data decide those that the part
+// begins with, have a plan of their own: what is cut off in between is as large as it came.
 func (s *staged) run(part *graph.Network) error {
 	if len(part.Outputs) == 0 {
 		return nil
@@ -316,22 +321,20 @@ type alike struct {
 
 // alike returns the items in groups for a part, in the order of the first of each.
 func (s *staged) alike(part *graph.Network) (groups []alike, err error) {
-	planned := map[string][]int{}
-	for _, t := range part.Inputs {
-		planned[t.Name] = symbolic.Eval(t.Dims, s.Env)
-	}
 	at := map[string]int{}
-	for _, held := range s.held {
+	for k, held := range s.held {
 		shapes := map[string][]int{}
-		for name := range planned {
-			shapes[name] = held[name].Dims
+		same := true
+		for _, t := range part.Inputs {
+			shapes[t.Name] = held[t.Name].Dims
+			same = same && slices.Equal(shapes[t.Name], symbolic.Eval(t.Dims, s.envs[k]))
 		}
-		key := fmt.Sprint(shapes) // in the order of names
+		key := fmt.Sprint(s.envs[k], shapes) // in the order of names
 		i, known := at[key]
 		if !known {
-			env := s.Env
-			if !maps.EqualFunc(shapes, planned, slices.Equal) {
-				if env, err = s.bind(part, shapes); err != nil {
+			env := s.envs[k]
+			if !same {
+				if env, err = bindPart(part, env, shapes); err != nil {
 					return nil, err
 				}
 			}
@@ -343,15 +346,15 @@ func (s *staged) alike(part *graph.Network) (groups []alike, err error) {
 	return groups, nil
 }
 
-// bind returns the values of all symbols where the inputs of a part have these shapes. An extent may be computed of a count, such as the
-// samples of a signal of the frames of it: counts are as many as make it, which only grows with them.
-func (s *staged) bind(part *graph.Network, shapes map[string][]int) (map[string]int, error) {
+// bindPart returns the values of all symbols where the inputs of a part of a network, which is at most, have these shapes. An extent may be
+// computed of a count, such as the samples of a signal of the frames of it: counts are as many as make it, which only grows with them.
+func bindPart(part *graph.Network, most map[string]int, shapes map[string][]int) (map[string]int, error) {
 	for _, t := range part.Inputs {
 		if len(shapes[t.Name]) != len(t.Dims) {
 			return nil, fmt.Errorf("%s: an item has the shape %v", t, shapes[t.Name])
 		}
 	}
-	env, known := maps.Clone(s.Env), map[string]bool{}
+	env, known := maps.Clone(most), map[string]bool{}
 	each := func(f func(d symbolic.Dim, n int)) {
 		for _, t := range part.Inputs {
 			for i, d := range t.Dims {
@@ -373,7 +376,7 @@ func (s *staged) bind(part *graph.Network, shapes map[string][]int) (map[string]
 		}
 		for name := range symbols {
 			known[name] = true
-			env[name] = sort.Search(s.Env[name], func(v int) bool {
+			env[name] = sort.Search(most[name], func(v int) bool {
 				env[name] = v
 				return d.Eval(env) >= n
 			})

@@ -19,6 +19,7 @@ import (
 type Variants struct {
 	replay *Replay
 	items  []map[string]numeric.Value
+	envs   []map[string]int           // the extents of each
 	held   map[digest][]numeric.Value // by item
 	ran    int                        // layers, by the variant that was run last
 	apart  uint64                     // layers that nothing else is like
@@ -41,11 +42,11 @@ func NewVariants(ctx context.Context, r *Replay, n *graph.Network, networks int)
 		}
 	}
 	most := max(fewestHeld, min(heldBytes/max(1, size*networks), mostVariantItems))
-	s, err := r.stage(ctx, most)
+	s, err := r.stage(ctx, n, most)
 	if err != nil {
 		return nil, err
 	}
-	return &Variants{replay: r, items: s.held, held: map[digest][]numeric.Value{}}, nil
+	return &Variants{replay: r, items: s.held, envs: s.envs, held: map[digest][]numeric.Value{}}, nil
 }
 
 // Items returns how many items there are.
@@ -159,35 +160,56 @@ func (v *Variants) runPart(ctx context.Context, part, n *graph.Network, of map[*
 	if len(part.Outputs) == 0 {
 		return values, nil
 	}
-	c, l, err := unfused(ctx, part, v.replay.Env, v.replay.Backend)
+	for _, t := range part.Outputs {
+		values[t.Name] = make([]numeric.Value, len(v.items))
+	}
+	ran := make([]bool, len(v.items))
+	for first, env := range v.envs {
+		if ran[first] {
+			continue
+		}
+		var alike []int
+		for i := first; i < len(v.items); i++ {
+			if maps.Equal(v.envs[i], env) {
+				alike, ran[i] = append(alike, i), true
+			}
+		}
+		if err := v.runAlike(ctx, part, n, env, alike, of, values); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// runAlike runs a part of n on some items, which have the same extents, and adds its outputs to values.
+func (v *Variants) runAlike(ctx context.Context, part, n *graph.Network, env map[string]int, items []int, of map[*graph.Tensor]digest, values map[string][]numeric.Value) error {
+	c, l, err := unfused(ctx, part, env, v.replay.Backend)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer l.Close()
 	defer c.Close()
-	for i := range v.items {
+	for _, i := range items {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		in := map[string]numeric.Value{}
 		for _, t := range part.Inputs {
 			in[t.Name] = v.known(n.Tensor(t.Name), of)[i]
 		}
 		if err := c.SetInputs(in); err != nil {
-			return nil, err
+			return err
 		}
 		if err := c.Execute(); err != nil {
-			return nil, err
+			return err
 		}
 		for _, t := range part.Outputs {
-			out, err := c.Output(t.Name)
-			if err != nil {
-				return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+			if values[t.Name][i], err = c.Output(t.Name); err != nil {
+				return fmt.Errorf("tensor %s: %w", t.Name, err)
 			}
-			values[t.Name] = append(values[t.Name], out)
 		}
 	}
-	return values, nil
+	return nil
 }
 
 // keepable reports whether a tensor is held: what Dequantize makes is four times as large as what it is made of, and made at once.

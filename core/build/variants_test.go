@@ -60,7 +60,7 @@ func TestVariants(t *testing.T) {
 			}
 		}
 	}
-	found, err := Collect(ctx, n, env, b, batches, nil, nil)
+	found, err := Collect(ctx, n, b, batches, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

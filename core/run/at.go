@@ -33,12 +33,20 @@ func (e *OutOfRange) Error() string {
 }
 
 // serves returns an *OutOfRange for a value that the plan does not serve.
-func (p *Plan) serves(env map[string]int) error {
-	for _, s := range p.Symbols {
+func (p *Plan) serves(env map[string]int) error { return checkRange(p.Network, p.Symbols, env) }
+
+// Serves returns an *OutOfRange for a value of one of a network's symbols outside its range.
+func (x Extents) Serves(n *graph.Network, env map[string]int) error {
+	return checkRange(n, x.symbols(), env)
+}
+
+// checkRange returns an *OutOfRange for a value outside the range of a symbol.
+func checkRange(n *graph.Network, symbols []Symbol, env map[string]int) error {
+	for _, s := range symbols {
 		least, most := s.Range()
 		if v := env[s.Name]; v < least || v > most {
 			e := &OutOfRange{Symbol: s.Name, Value: v, Least: least, Most: most}
-			for _, t := range p.Network.Inputs {
+			for _, t := range n.Inputs {
 				for axis, d := range t.Extents() {
 					if name, ok := d.SymbolName(); ok && name == s.Name && e.Input == "" {
 						e.Input, e.Axis, e.Element = t.Name, axis, t.IsShape

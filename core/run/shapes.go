@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -254,6 +256,30 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 	}
 	c.enter(f)
 	return nil
+}
+
+// Feed copies a value to every input of the network, to whose shapes the context is brought first: within what the plan serves, an
+// *OutOfRange, which changes nothing, for others.
+func (c *ExecutionContext) Feed(values map[string]numeric.Value) error {
+	shapes, env, others := map[string][]int{}, c.Env(), false
+	for _, t := range c.base.Plan.Network.Inputs {
+		v, ok := values[t.Name]
+		if !ok {
+			return fmt.Errorf("input %s: no data", t.Name)
+		}
+		dims, err := t.ShapeOf(v)
+		if err != nil {
+			return err
+		}
+		shapes[t.Name] = dims
+		others = others || !slices.Equal(dims, symbolic.Eval(t.Extents(), env))
+	}
+	if others {
+		if err := c.SetShapes(shapes); err != nil {
+			return err
+		}
+	}
+	return c.SetInputs(values)
 }
 
 // frameOf returns the context's frame at values of the symbols: one that it keeps, or a new one.

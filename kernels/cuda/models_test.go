@@ -182,7 +182,7 @@ func (c modelCase) lower(b run.Backend, precision numeric.DataType) (*graph.Netw
 	if precision == numeric.I8 && c.samples != nil {
 		host := cpu.Open(1)
 		defer host.Close()
-		hist, err := build.Collect(ctx, c.network, c.env, host, func(yield func(map[string]numeric.Value, error) bool) {
+		hist, err := build.Collect(ctx, c.network, host, func(yield func(map[string]numeric.Value, error) bool) {
 			for _, s := range c.samples {
 				if !yield(s, nil) {
 					return

@@ -61,6 +61,41 @@ func (f Batch) Inputs() (map[string]numeric.Value, error) {
 	return in, err
 }
 
+// ItemError is an error about some of the items: count of them from the first on.
+type ItemError struct {
+	First, Count int
+	Err          error
+}
+
+func (e *ItemError) Error() string {
+	if e.Count > 1 {
+		return fmt.Sprintf("items %d to %d: %v", e.First, e.First+e.Count-1, e.Err)
+	}
+	return fmt.Sprintf("item %d: %v", e.First, e.Err)
+}
+
+func (e *ItemError) Unwrap() error { return e.Err }
+
+// Unlike is the error that items of one batch have different shapes.
+type Unlike struct {
+	Input       string
+	First, Item int // those that differ
+	FirstDims   []int
+	Dims        []int
+}
+
+func (e *Unlike) Error() string {
+	return fmt.Sprintf("input %s: items %d and %d, which would be computed at once, differ in shape: %v and %v", e.Input, e.First, e.Item, e.FirstDims, e.Dims)
+}
+
+// Feed makes a batch of so many items from the first on the inputs of a context, which is brought to their shapes.
+func Feed(c *run.ExecutionContext, in map[string]numeric.Value, first, count int) error {
+	if err := c.Feed(in); err != nil {
+		return &ItemError{first, count, err}
+	}
+	return nil
+}
+
 // Axis is the axis along which items lie in a tensor of a batch, and how much of it each has. An axis of -1 stands
 // for a tensor of a single item, and for one that does not belong to items: its shape is the same whatever the batch, or
 // does not grow by as much with each.
@@ -148,7 +183,7 @@ func Stack(d Items, n *graph.Network, first, size int) (map[string]numeric.Value
 				all.Dims[0] *= size
 			}
 			if len(v.Dims) != len(all.Dims) || v.Dims[0]*size != all.Dims[0] || !slices.Equal(v.Dims[1:], all.Dims[1:]) {
-				return nil, fmt.Errorf("input %s: items differ in shape: %v", t.Name, v.Dims)
+				return nil, &Unlike{t.Name, first % d.Len(), (first + k) % d.Len(), in[t.Name].Dims, v.Dims}
 			}
 			all.Data = append(all.Data, v.Data...)
 			out[t.Name] = all

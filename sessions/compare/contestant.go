@@ -122,7 +122,7 @@ func (c *Contestant) evaluate(ctx context.Context, in map[string]numeric.Value, 
 
 // execute runs a batch on the backend.
 func (c *Contestant) execute(ctx context.Context, in map[string]numeric.Value, perLayer bool) error {
-	if err := c.Context.SetInputs(in); err != nil {
+	if err := Feed(c.Context, in, c.batch.first, c.batch.Count); err != nil {
 		return err
 	}
 	var err error

@@ -42,7 +42,7 @@ type Reference struct {
 
 // run computes a batch, of which these are the inputs.
 func (r *Reference) run(ctx context.Context, batch Batch, in map[string]numeric.Value) error {
-	if err := r.Context.SetInputs(in); err != nil {
+	if err := Feed(r.Context, in, batch.first, batch.Count); err != nil {
 		return err
 	}
 	if err := r.Context.Execute(); err != nil {

@@ -76,6 +76,40 @@ func (b begun) Inputs(i int) (map[string]numeric.Value, error) {
 	return in, nil
 }
 
+// Unlike returns the number of the first item of each set of shapes that the items of d have, in order: 0 alone where all are alike.
+func Unlike(d Data) []int {
+	switch d := d.(type) {
+	case *Bound:
+		return d.Set.unlike(0, d.Len())
+	case subset:
+		if all, ok := d.Data.(*Bound); ok {
+			return all.Set.unlike(d.first, d.n)
+		}
+	case begun:
+		return Unlike(d.Data)
+	}
+	return []int{0}
+}
+
+// unlike returns the numbers, from first on, of the first of n items that has each set of shapes.
+func (s *Set) unlike(first, n int) []int {
+	if s.stored == nil {
+		return []int{0}
+	}
+	var list []int
+	seen := map[string]bool{}
+	for i := range n {
+		var shapes [][]int
+		for _, v := range s.stored[first+i] {
+			shapes = append(shapes, v.Dims)
+		}
+		if key := fmt.Sprint(shapes); !seen[key] {
+			seen[key], list = true, append(list, i)
+		}
+	}
+	return list
+}
+
 // Subset returns n items of d from item first on; all that follow where n is 0.
 func Subset(d Data, first, n int) (Data, error) {
 	rest := d.Len() - first

@@ -143,7 +143,7 @@ func (a *accuracy) compareOutputs(ctx context.Context, in examining, loaded *run
 		return err
 	}
 	score := newScore(a.model.Network, a.data, in.Reference.Batch, a.task)
-	if err := score.checkLabels(ref.outputs[0]); err != nil {
+	if err := score.checkLabels(ref.outputs); err != nil {
 		return err
 	}
 	var differs error
@@ -220,10 +220,7 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 	now := func() report.Progress {
 		return report.Progress{Phase: "comparing layers", Done: taps, Total: 3 * all.Count()}
 	}
-	float, err := a.references.float(ctx, in.Of.symbols())
-	if err != nil {
-		return err
-	}
+	float := a.references.float(ctx)
 	defer float.Close()
 	why := newCauses(l.Plan, lowered.Equalized, lowered.Shifts)
 	a.inferences.Watch(ctx, engine, func() (report.Progress, int) { return now(), 1 })
@@ -251,7 +248,7 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 			of    []stepErrors
 			alone *causes
 		}{{acc, nil}, {local, why}} {
-			if err := engine.SetInputs(inputs); err != nil {
+			if err := compare.Feed(engine, inputs, b*max(1, in.Reference.Batch), batch.Count); err != nil {
 				return err
 			}
 			if err := tap(ctx, engine, l.Plan, batch, want, lowered.Equalized, errs.of, errs.alone); err != nil {

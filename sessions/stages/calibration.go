@@ -59,7 +59,7 @@ func (c *calibration) collect(ctx context.Context, in collecting) (*build.Collec
 	n := c.Items()
 	c.told.Progress(report.Progress{Phase: "collecting activations", Total: n})
 	begin := time.Now()
-	found, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, c.read.of(c.at(in)), in.State, func(done int) {
+	found, err := build.Collect(ctx, c.model.Network, c.host, c.read.of(c.at(in)), in.State, func(done int) {
 		c.told.Progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
 	})
 	if err == nil {

@@ -45,7 +45,7 @@ func (c *calibration) equalization(ctx context.Context, in lowering, by quant.Eq
 		}
 		of := fmt.Sprintf("%+v %s %v %v", in.Of, by, in.Ranges.By.Given, names)
 		found, err := c.made.collected(of, func() (*build.Collected, error) {
-			return build.CollectScaled(ctx, n, in.Means.Symbols, c.host, c.at(*in.Means), in.Means.State, names, func(done int) {
+			return build.CollectScaled(ctx, n, c.host, c.at(*in.Means), in.Means.State, names, func(done int) {
 				c.told.Progress(report.Progress{Phase: "equalising channels", Done: done, Total: c.Items()})
 			})
 		})

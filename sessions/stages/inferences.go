@@ -2,7 +2,9 @@ package stages
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
@@ -62,13 +64,14 @@ func (i *inferences) Watch(ctx context.Context, c *run.ExecutionContext, now fun
 	})
 }
 
-// Ready returns a context with the first items of the data as its inputs, whose inferences ctx ends.
+// Ready returns a context with the first items of the data as its inputs, whose inferences ctx ends. Where they have other shapes than
+// those that the plan is timed at, their elements fill these.
 func (i *inferences) Ready(ctx context.Context, l *run.Loaded) (*run.ExecutionContext, error) {
 	c, err := i.context(ctx, l, func() (report.Progress, int) { return report.Progress{Phase: i.device.Measuring()}, 1 })
 	if err != nil || i.data == nil || i.data.Len() == 0 {
 		return c, err
 	}
-	in, err := i.stacked(l.Plan)
+	in, err := i.sample(l.Plan)
 	if err == nil {
 		err = c.SetInputs(in)
 	}
@@ -87,6 +90,15 @@ func (i *inferences) Once(ctx context.Context, l *run.Loaded) (map[string]numeri
 		return nil, err
 	}
 	defer c.Close()
+	if i.data != nil && i.data.Len() > 0 {
+		in, err := i.stacked(l.Plan)
+		if err == nil {
+			err = compare.Feed(c, in, 0, model.BatchOf(l.Plan))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	if err := c.Execute(); err != nil {
 		return nil, err
 	}
@@ -112,20 +124,21 @@ func (i *inferences) stacked(p *run.Plan) (map[string]numeric.Value, error) {
 	return compare.Stack(d, i.model.Network, 0, size)
 }
 
-// sample returns inputs for a plan at any shapes that it serves: the first items of data that are made up, else the elements of the
-// first item again and again, or zeros; of an input that is a shape what the extents say.
+// sample returns inputs for a plan at any shapes that it serves: the first items of data that are made up or have these shapes, else the
+// elements of the first item again and again, or zeros; of an input that is a shape what the extents say.
 func (i *inferences) sample(p *run.Plan) (map[string]numeric.Value, error) {
 	var item map[string]numeric.Value
+	env := p.Env()
 	if i.data != nil && i.data.Len() > 0 {
-		if i.data.Random() {
-			return i.stacked(p)
+		in, err := i.stacked(p)
+		if !errors.As(err, new(*compare.Unlike)) && (err != nil || i.data.Random() || i.fits(in, env)) {
+			return in, err
 		}
-		var err error
 		if item, err = i.data.Inputs(0); err != nil {
 			return nil, err
 		}
 	}
-	in, env := map[string]numeric.Value{}, p.Env()
+	in := map[string]numeric.Value{}
 	for _, t := range p.Network.Inputs {
 		if t.IsShape {
 			in[t.Name] = t.ShapeValue(env)
@@ -140,7 +153,17 @@ func (i *inferences) sample(p *run.Plan) (map[string]numeric.Value, error) {
 	return in, nil
 }
 
-// forEach runs an engine over the data, a batch at a time, and gives each batch's outputs, in order, to use until it says
+// fits reports whether inputs have the shapes that they have at values of the network's symbols.
+func (i *inferences) fits(in map[string]numeric.Value, env map[string]int) bool {
+	for _, t := range i.model.Network.Inputs {
+		if dims, err := t.ShapeOf(in[t.Name]); err != nil || !slices.Equal(dims, symbolic.Eval(t.Extents(), env)) {
+			return false
+		}
+	}
+	return true
+}
+
+// forEach runs an engine over the data, a batch at a time, each at its own shapes, and gives each batch's outputs, in order, to use until it says
 // no. Batches run at the same time, each on a context of its own: that is faster than sharing the kernels of one small
 // batch among the workers, and nothing is timed here. Where there is a state they run one after the other.
 func (i *inferences) forEach(ctx context.Context, batch int, state run.State, l *run.Loaded, phase string, use func(b int, out map[string]numeric.Value) bool) error {
@@ -221,7 +244,7 @@ func (i *inferences) runBatches(ctx context.Context, l *run.Loaded, d dataset.Da
 			err = state.Carry(in, r.outputs)
 		}
 		if err == nil {
-			err = c.SetInputs(in)
+			err = compare.Feed(c, in, b*size, min(size, d.Len()-b*size))
 		}
 		if err == nil {
 			err = c.Execute()

@@ -29,7 +29,7 @@ type (
 
 	// collecting asks for histograms of the activations of the unfused network. Nothing that is toggled changes them.
 	collecting struct {
-		Symbols map[string]int // at a batch of 1
+		Symbols map[string]int // at a batch of 1; of items that differ in shape, those of the largest
 		State   run.State      // of the data
 	}
 
@@ -116,8 +116,9 @@ func fp32(cfg config.Config) config.Config {
 
 // orders makes of configurations what the stages are asked for, which depends on the model and on what its engine file brings.
 type orders struct {
-	model  *model.Model
-	Stored *stored
+	model           *model.Model
+	Stored          *stored
+	items, calItems *itemShapes // of the data that engines are evaluated on, and calibrated with
 }
 
 // otherReals reports whether a network computes in real numbers other than F32.
@@ -147,7 +148,7 @@ func (o *orders) rewriting(cfg config.Config) (rewriting, error) {
 	return in, nil
 }
 
-// collecting asks for activations at the best shapes, or at those of the data where the engine serves them.
+// collecting asks for activations at the best shapes, or at those of the data, which the engine must serve.
 func (o *orders) collecting(cfg config.Config) (collecting, error) {
 	ranged := cfg
 	cfg.Batch = 1
@@ -155,8 +156,8 @@ func (o *orders) collecting(cfg config.Config) (collecting, error) {
 		return collecting{}, err
 	}
 	env, err := o.model.SymbolsIfAny(o.model.Shaped(cfg))
-	if own := o.Stored.ofCalibration(ranged, env); own != nil {
-		env = own
+	if err == nil {
+		env, err = o.ofItems(ranged, env)
 	}
 	return collecting{env, cfg.State}, err
 }
@@ -255,7 +256,7 @@ func (o *orders) referring(cfg config.Config) (referring, error) {
 		return referring{}, err
 	}
 	if !o.model.Stripped {
-		cfg = fp32(cfg)
+		cfg = o.reference(cfg)
 	}
 	of, err := o.planning(cfg)
 	return referring{of, cfg.Batch, cfg.State, o.model.Stripped}, err

@@ -51,7 +51,7 @@ func (r *references) prepare(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	return r.told.Log.AsOne("built the FP32 reference", func() error {
-		_, err := r.load(ctx, fp32(cfg))
+		_, err := r.load(ctx, r.orders.reference(cfg))
 		return err
 	})
 }
@@ -99,7 +99,7 @@ func (r *references) makeOnHost(ctx context.Context, in planning) (*run.Loaded, 
 		return nil, err
 	}
 	r.told.Progress(report.Progress{Phase: "preparing FP32"})
-	p, err := build.Plan(ctx, l.Network, in.symbols(), r.host, build.PlanConfig{Untimed: true})
+	p, err := build.Plan(ctx, l.Network, in.symbols(), r.host, build.PlanConfig{Min: in.Min, Max: in.Max, Untimed: true})
 	if err != nil {
 		return nil, err
 	}
@@ -133,14 +133,14 @@ func (r *references) at(ctx context.Context, float *build.Reference, env map[str
 }
 
 // float prepares the source network in FP32, to be run with layers that are given other values. It is to be closed.
-func (r *references) float(ctx context.Context, env map[string]int) (*build.Reference, error) {
-	return build.NewReference(ctx, r.model.Network, env, r.host)
+func (r *references) float(ctx context.Context) *build.Reference {
+	return build.NewReference(ctx, r.model.Network, r.host)
 }
 
 // Beside prepares FP32 for the batches of a configuration; close ends it, whether there is an error or not.
 func (r *references) Beside(ctx context.Context, cfg config.Config, perLayer bool) (ref *compare.Reference, close func(), err error) {
 	close = func() {}
-	base := fp32(cfg)
+	base := r.orders.reference(cfg)
 	loaded, err := r.load(ctx, base)
 	if err != nil {
 		return nil, close, err
@@ -153,14 +153,7 @@ func (r *references) Beside(ctx context.Context, cfg config.Config, perLayer boo
 	if !perLayer {
 		return ref, close, nil
 	}
-	env, err := r.model.SymbolsIfAny(base)
-	if err != nil {
-		return ref, close, err
-	}
-	all, err := build.NewReference(ctx, r.model.Network, env, r.host)
-	if err != nil {
-		return ref, close, err
-	}
+	all := r.float(ctx)
 	ref.Tensors = all.Tensors
 	return ref, func() { ref.Context.Close(); all.Close() }, nil
 }

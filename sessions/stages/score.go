@@ -55,19 +55,20 @@ func newScore(n *graph.Network, d dataset.Data, batch int, task Task) *score {
 	return sc
 }
 
-// checkLabels returns an error for a label that is none of the classes of an output; one value for each item is no class.
-func (sc *score) checkLabels(out map[string]numeric.Value) error {
+// checkLabels returns an error for a label that is none of the classes of an output of the batches; one value for each item is no class.
+// Items behind the last of the batches are as those in it.
+func (sc *score) checkLabels(batches []map[string]numeric.Value) error {
 	if sc.task.Kind == report.TaskDetection || sc.task.Kind == report.TaskOutputs {
 		return nil
 	}
-	if _, ok := out[sc.output]; ok && sc.whyUnclassed(0, out) != "" {
+	if _, ok := batches[0][sc.output]; ok && sc.whyUnclassed(0, batches[0]) != "" {
 		return nil
 	}
-	each := 0
-	if v, ok := out[sc.output]; ok {
-		each = v.Len() / sc.batch
-	}
 	for i := range sc.data.Len() {
+		each := 0
+		if v, ok := batches[min(i/sc.batch, len(batches)-1)][sc.output]; ok {
+			each = v.Len() / sc.batch
+		}
 		labels := sc.data.Labels(i)
 		if len(labels) > 1 && each%len(labels) != 0 {
 			return fmt.Errorf("%s: item %d has %d labels, but output %s has %d values for it, no row for each",

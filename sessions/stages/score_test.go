@@ -67,7 +67,7 @@ func TestPerplexity(t *testing.T) {
 	out := func(v ...float32) map[string]numeric.Value {
 		return map[string]numeric.Value{"y": numeric.Values(numeric.F32, v, 1, 3, 4)}
 	}
-	if err := s.checkLabels(out(make([]float32, 12)...)); err != nil {
+	if err := s.checkLabels([]map[string]numeric.Value{out(make([]float32, 12)...)}); err != nil {
 		t.Fatal(err)
 	}
 	s.add(0, out(9, 9, 9, 9, -7, -7, -7, -7, 0, 1, 0, 0), out(0, 0, 999, 0, 0, 999, 0, 0, 1, 0, 0, 0))
@@ -75,13 +75,13 @@ func TestPerplexity(t *testing.T) {
 	if items != 1 || l.Tokens != 2 || *l.FP32Perplexity != 4 || *l.Perplexity != 1 || l.Top1 != 1 || l.FP32Top1 != 0 || l.Agreement != 0 {
 		t.Errorf("%d items, %+v, perplexities %g and %g", items, l, *l.FP32Perplexity, *l.Perplexity)
 	}
-	if err := newScore(n, text{2, 1}, 1, Task{}).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err != nil {
+	if err := newScore(n, text{2, 1}, 1, Task{}).checkLabels([]map[string]numeric.Value{map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}}); err != nil {
 		t.Error("12 values are two rows of 6", err)
 	}
-	if err := newScore(n, text{2, 1, 0, 0, 0}, 1, Task{}).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
+	if err := newScore(n, text{2, 1, 0, 0, 0}, 1, Task{}).checkLabels([]map[string]numeric.Value{map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}}); err == nil {
 		t.Error("12 values are taken for five rows")
 	}
-	if err := newScore(n, text{2, 4, 0}, 1, Task{}).checkLabels(map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}); err == nil {
+	if err := newScore(n, text{2, 4, 0}, 1, Task{}).checkLabels([]map[string]numeric.Value{map[string]numeric.Value{"y": numeric.NewValue(numeric.F32, 1, 3, 4)}}); err == nil {
 		t.Error("class 4 of 4 is taken")
 	}
 }
@@ -110,7 +110,7 @@ func TestTogether(t *testing.T) {
 		}
 		return map[string]numeric.Value{"y": v}
 	}
-	if err := s.checkLabels(out()); err != nil {
+	if err := s.checkLabels([]map[string]numeric.Value{out()}); err != nil {
 		t.Fatal(err)
 	}
 	s.add(0, out(0, 1, 2, 1), out(0, 1, 1, 1))
@@ -130,12 +130,12 @@ func TestCheckLabels(t *testing.T) {
 		{[]int{0, 3}, "item 1 has label 3, but output y has 3 classes"},
 		{[]int{-1}, "item 0 has label -1"},
 	} {
-		err := newTestScore(c.labels...).checkLabels(outputs(1, 2, 3))
+		err := newTestScore(c.labels...).checkLabels([]map[string]numeric.Value{outputs(1, 2, 3)})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v: %v, want %q", c.labels, err, c.want)
 		}
 	}
-	if err := newTestScore(1).checkLabels(outputs(1)); err != nil {
+	if err := newTestScore(1).checkLabels([]map[string]numeric.Value{outputs(1)}); err != nil {
 		t.Errorf("one value for each item: %v", err)
 	}
 }
@@ -189,7 +189,7 @@ func TestPlaces(t *testing.T) {
 			values[o.name] = numeric.NewValue(numeric.F32, o.dims...)
 		}
 		s := newScore(n, unlabelled{c.labels}, 1, c.task)
-		if err := s.checkLabels(values); err != nil {
+		if err := s.checkLabels([]map[string]numeric.Value{values}); err != nil {
 			t.Errorf("%v, labels %v: %v", c.outputs, c.labels, err)
 		}
 		if err := s.add(0, values, values); err != nil {

@@ -43,7 +43,10 @@ func New(m *model.Model, w Workplace, told *Audience) *Stages { return wire(m, w
 func wire(m *model.Model, w Workplace, told *Audience, c *calibration) *Stages {
 	s := &Stages{Place: w, Model: m, Told: told}
 	s.Device = &device{Backend: w.Backend, told: told, wanted: w.Rounds, more: w.More, Busy: turn{machine: w.Machine, told: told}, ceilings: ceilings{file: w.Peaks}}
-	s.Orders = &orders{m, &stored{model: m, backend: w.Backend, calData: w.CalData, recalibrate: w.Recalibrate}}
+	s.Orders = &orders{
+		m, &stored{model: m, backend: w.Backend, calData: w.CalData, recalibrate: w.Recalibrate},
+		&itemShapes{model: m, data: w.Data}, &itemShapes{model: m, data: w.CalData},
+	}
 	s.Passes = newPasses(m, w.Backend, s.Orders, told)
 	if s.Calibration = c; c == nil {
 		s.Calibration = newCalibration(m, w, s.Orders, told, s.Device)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -23,36 +22,6 @@ type stored struct {
 	calData     dataset.Data
 	recalibrate bool // the ranges are not to be used
 	outdated    bool // the plan names tactics that the backend has no more
-
-	read      sync.Once
-	calShapes map[string][]int // of the first item of calData, once it was read; nil: any do
-}
-
-// ofCalibration returns the extents of the calibration data, item by item, where they are others than env, and a range of the
-// configuration has them; nil where not.
-func (s *stored) ofCalibration(cfg config.Config, env map[string]int) map[string]int {
-	if env == nil || s.calData == nil || s.calData.Random() || s.calData.Len() == 0 || len(cfg.MinShapes)+len(cfg.MaxShapes)+len(cfg.Profiles) == 0 {
-		return nil
-	}
-	s.read.Do(func() { s.calShapes, _ = s.model.DataShapes(s.calData) }) // what is wrong with the data is said when it is used
-	own, err := s.model.Network.BindSome(env, s.calShapes)
-	if err != nil || s.calShapes == nil || maps.Equal(own, env) || model.CheckExtents(s.model, own) != nil {
-		return nil
-	}
-	for k := range len(cfg.Profiles) + 1 {
-		low, high, err := model.RangesOf(s.model, config.OfProfile(cfg, k))
-		if err != nil || low == nil {
-			continue
-		}
-		fits := true
-		for name, v := range own {
-			fits = fits && (v == env[name] || v >= low[name] && v <= high[name])
-		}
-		if fits {
-			return own
-		}
-	}
-	return nil
 }
 
 // serves reports whether an engine file has a plan for a configuration: what it was built with, at that or at other shapes that

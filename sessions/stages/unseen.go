@@ -69,7 +69,7 @@ func (u *unseen) collect(ctx context.Context, in collecting) (judges, error) {
 			}
 		}
 	}
-	found, err := build.Collect(ctx, c.model.Network, in.Symbols, c.host, batches, in.State, func(done int) {
+	found, err := build.Collect(ctx, c.model.Network, c.host, batches, in.State, func(done int) {
 		c.told.Progress(report.Progress{Phase: "judging calibrators", Done: done, Total: len(list)})
 	})
 	if err != nil {

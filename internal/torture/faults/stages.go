@@ -50,7 +50,7 @@ func (t *trip) all() error {
 	lower := build.LowerConfig{Precision: t.precision, Pass: cfg}
 	if t.precision == numeric.I8 {
 		t.stage = "collecting"
-		c, err := build.Collect(t.ctx, n, env, t.device, func(yield func(map[string]numeric.Value, error) bool) { yield(t.model.Feeds(), nil) }, nil, nil)
+		c, err := build.Collect(t.ctx, n, t.device, func(yield func(map[string]numeric.Value, error) bool) { yield(t.model.Feeds(), nil) }, nil, nil)
 		if err != nil {
 			return err
 		}

@@ -288,7 +288,7 @@ func (c *check) lower(b run.Backend, o *build.Optimized, cfg pass.Config) (*buil
 		if err != nil {
 			return nil, err
 		}
-		hist, err := build.Collect(c.ctx, c.network, c.env, host, feeds, nil, nil)
+		hist, err := build.Collect(c.ctx, c.network, host, feeds, nil, nil)
 		if err != nil {
 			return nil, fmt.Errorf("collect: %w", err)
 		}
