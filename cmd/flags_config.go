@@ -32,6 +32,7 @@ type configFlags struct {
 	shapes       string
 	ranges       profileFlags
 	useProfile   int                // of an engine
+	derived      []model.Derived    // extents that nobody gave
 	sweep        []report.SweepAxis // that the engine is to serve
 	state        string
 	layers       []string
@@ -352,6 +353,9 @@ func (g *configFlags) shaped(m *model.Model, cfg config.Config, ofData map[strin
 	}
 	if cfg.Shapes == nil {
 		cfg.Shapes = builtShapes(m)
+	}
+	if m.Engine == nil {
+		g.derived = model.Derive(m, &cfg)
 	}
 	switch {
 	case g.changed("batch") && cfg.Batch > 1 && m.Network != nil && model.Apart(m.Network, cfg.Shapes):

@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/internal/onnxruntime"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/budget"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/exchange"
@@ -29,6 +30,12 @@ import (
 func hintOn(err error) string {
 	if hint := hintOnData(err); hint != "" {
 		return hint
+	}
+	if errors.As(err, new(*compare.Unlike)) {
+		return "--batch 1 computes items one by one, each at its own shapes"
+	}
+	if errors.As(err, new(*run.OutOfRange)) && errors.As(err, new(*compare.ItemError)) {
+		return "--minShapes and --maxShapes say from which to which shapes an engine is to serve; trtui inspect engine shows what one serves"
 	}
 	if errors.As(err, new(*run.OutOfRange)) {
 		return "trtui inspect engine shows what an engine serves; trtui build --minShapes, --maxShapes and --profile make one that serves more"

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/model"
@@ -42,6 +43,8 @@ func TestHints(t *testing.T) {
 		"trtui replay opens":                        &model.Foreign{Use: model.AsRecording},
 		"--config takes":                            &model.Foreign{Use: model.AsConfig},
 		"--minShapes":                               &run.OutOfRange{Symbol: "n"},
+		"to which shapes":                           &compare.ItemError{Err: &run.OutOfRange{Symbol: "n"}},
+		"--batch 1":                                 &compare.Unlike{Input: "x"},
 		"--shapes x:2x12":                           &run.OtherShape{Input: "x", Dims: []int{2, 12}, WantDims: []int{2, 40}},
 	} {
 		if got := hintOn(fmt.Errorf("wrapped: %w", err)); !strings.Contains(got, want) {

@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/testdata"
+	"github.com/trtui/trtui/ui"
 )
 
 // place is an opened model with what is needed to work on it.
@@ -311,6 +312,9 @@ func (f *modelFlags) with(path string, stderr io.Writer, use func(*place, *sessi
 	}
 	for _, note := range f.config.quantization.notes() {
 		p.work.Warn(note)
+	}
+	for _, d := range f.config.derived {
+		writeNote(stderr, "%s is taken to be %s: %s has the shape %s", d.Symbol, d.Sum, ui.VisibleName(d.Input), config.TimesText(d.Shape))
 	}
 	if f.output.verbose {
 		p.work.Log = func(l report.LogLine) { fmt.Fprintln(stderr, l) }
