@@ -61,7 +61,7 @@ func (g *configFlags) define() {
 	f.IntVar(&g.batch, "batch", 1, "batch size of a model whose batch axis is open")
 	f.StringVar(&g.shapes, "shapes", "", "`SHAPES` of inputs whose axes are symbols, as in x:1x3x640x640, and values of inputs on whose elements shapes depend; default: those of the data")
 	g.ranges.define(f)
-	f.IntVar(&g.useProfile, "useProfile", 0, "`NUMBER`, from 0, of the profile of an engine in which it runs, at that one's best shapes where no others are given; default: the first that serves the shapes")
+	f.IntVar(&g.useProfile, "useProfile", 0, "`NUMBER`, from 0, of the profile, of an engine or of those that --profile makes, in which it runs, at that one's best shapes where no others are given; default: the first that serves the shapes")
 	f.StringVar(&g.path, "config", "", "configuration `FILE`, as W in the workbench writes it: precisions, calibrator, rules, tactics, shapes; flags override it")
 	f = g.part(takeState)
 	f.StringVar(&g.state, "state", "", "`STATE` of a recurrent model, which goes from item to item: inputs that are outputs of the item before, as INPUT=OUTPUT, comma separated; where the data has no such input it begins with zeros")
@@ -248,7 +248,10 @@ func (g *configFlags) forModel(m *model.Model, shapes map[string][]int) (config.
 	if err != nil {
 		return asked, err
 	}
-	cfg, err := g.shaped(m, g.over(g.base(m, asked), asked), shapes)
+	cfg, err := g.oneProfile(m, g.over(g.base(m, asked), asked))
+	if err == nil {
+		cfg, err = g.shaped(m, cfg, shapes)
+	}
 	if err == nil && g.file != nil && m.Network != nil && !g.changed("shapes") && !g.changed("disable") {
 		err = g.ofFile(m.CheckConfig(cfg))
 	}

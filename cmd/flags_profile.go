@@ -17,22 +17,24 @@ import (
 // profileFlags are --minShapes, --optShapes and --maxShapes of each profile, as trtexec has them: --profile says which one those
 // behind it are of.
 type profileFlags struct {
-	list []profileTexts // by profile, the first even if it has nothing
-	at   int
+	list     []profileTexts // by profile, the first even if it has nothing
+	at       int
+	numbered bool // --profile was given
+	used     *int // in place of --useProfile; nil: it was not
 }
 
 // profileTexts are the values of the flags as they were given; "" where they were not.
 type profileTexts struct{ min, opt, max string }
 
 func (p *profileFlags) define(f *pflag.FlagSet) {
-	p.list, p.at = make([]profileTexts, 1), 0
+	*p = profileFlags{list: make([]profileTexts, 1)}
 	flag := func(name, usage string, of func(*profileTexts) *string) {
 		f.Var(&profileShapes{p, of}, name, usage)
 	}
 	flag("minShapes", "least `SHAPES` that the engine serves, as --shapes has them: it runs at any between these and --maxShapes", func(t *profileTexts) *string { return &t.min })
 	flag("optShapes", "`SHAPES` at which tactics are timed; default: --shapes, or else --maxShapes", func(t *profileTexts) *string { return &t.opt })
 	flag("maxShapes", "largest `SHAPES` that the engine serves", func(t *profileTexts) *string { return &t.max })
-	f.Var(&profileNumber{p}, "profile", "`NUMBER`, from 0, of the profile that the three flags behind it are of: an engine may have several, each with its own ranges and tactics")
+	f.Var(&profileNumber{p}, "profile", "`NUMBER`, from 0, of the profile that the three flags behind it are of: an engine may have several, each with its own ranges and tactics; without these flags, of an engine, the same as --useProfile")
 }
 
 // profileShapes is one of the three flags.
@@ -57,22 +59,78 @@ func (v *profileNumber) Type() string   { return "int" }
 
 func (v *profileNumber) Set(s string) error {
 	n, err := strconv.Atoi(s)
-	most := min(len(v.flags.list), config.MaxProfiles-1)
-	if err != nil || n < 0 || n > most {
-		return fmt.Errorf("want 0 to %d: profiles are numbered from 0 without a gap, and there are %d at most", most, config.MaxProfiles)
+	if err != nil || n < 0 || n >= config.MaxProfiles {
+		return fmt.Errorf("want 0 to %d: profiles are numbered from 0 without a gap, and there are %d at most", config.MaxProfiles-1, config.MaxProfiles)
 	}
-	if n == len(v.flags.list) {
+	for n >= len(v.flags.list) {
 		v.flags.list = append(v.flags.list, profileTexts{})
 	}
-	v.flags.at = n
+	v.flags.at, v.flags.numbered = n, true
 	return nil
 }
 
+// sole returns the profile that --profile names without shapes behind it: that in which an engine is to run.
+func (p *profileFlags) sole() (k int, is bool) {
+	for _, texts := range p.list {
+		if texts != (profileTexts{}) {
+			return 0, false
+		}
+	}
+	return p.at, p.numbered
+}
+
+// useProfileOf leaves of an engine the profile in which it is to run, if one is named.
+func (g *configFlags) useProfileOf(m *model.Model) error {
+	if m.Engine == nil {
+		return nil
+	}
+	if k, is := g.ranges.sole(); is {
+		g.ranges.used, g.ranges.list, g.ranges.numbered = &k, g.ranges.list[:1], false
+	}
+	flag, k := "useProfile", g.useProfile
+	switch given := g.changed(flag); {
+	case given && g.ranges.used != nil && *g.ranges.used != k:
+		return usageError{fmt.Errorf("--useProfile %d and --profile %d name two profiles; give one of the two", k, *g.ranges.used)}
+	case g.ranges.used != nil:
+		flag, k = "profile", *g.ranges.used
+	case !given:
+		return nil
+	}
+	if err := model.UseProfile(m, k); err != nil {
+		return usageError{fmt.Errorf("--%s: %w", flag, err)}
+	}
+	return nil
+}
+
+// oneProfile leaves of the profiles that a model is to be built for the one that --useProfile names.
+func (g *configFlags) oneProfile(m *model.Model, cfg config.Config) (config.Config, error) {
+	if k, sole := g.ranges.sole(); sole && k > 0 && m.Engine == nil {
+		return cfg, usageError{withoutShapes(k)}
+	}
+	if m.Engine != nil || !g.changed("useProfile") {
+		return cfg, nil
+	}
+	n := len(cfg.Profiles) + 1
+	if n == 1 && len(cfg.MinShapes)+len(cfg.MaxShapes) == 0 {
+		return cfg, usageError{fmt.Errorf("--useProfile: %w", model.UseProfile(m, g.useProfile))}
+	}
+	if g.useProfile < 0 || g.useProfile >= n {
+		return cfg, usageError{fmt.Errorf("--useProfile %d: there are %s, numbered from 0 on", g.useProfile, config.CountOf(n, "profile", "profiles"))}
+	}
+	return config.OfProfile(cfg, g.useProfile), nil
+}
+
 // given reports whether there is anything of a profile.
-func (p *profileFlags) given() bool { return len(p.list) > 1 || p.list[0] != profileTexts{} }
+func (p *profileFlags) given() bool {
+	_, sole := p.sole()
+	return !sole && (len(p.list) > 1 || p.list[0] != profileTexts{})
+}
 
 // profiles sets the profiles that were asked for.
 func (g *configFlags) profiles(cfg *config.Config) error {
+	if _, sole := g.ranges.sole(); sole {
+		return nil
+	}
 	for i, texts := range g.ranges.list {
 		var p config.Profile
 		for _, part := range []struct {
@@ -86,7 +144,7 @@ func (g *configFlags) profiles(cfg *config.Config) error {
 		}
 		switch {
 		case i > 0 && texts.opt == "" && texts.max == "":
-			return fmt.Errorf("--profile %d: give --optShapes or --maxShapes behind it", i)
+			return withoutShapes(i)
 		case i > 0:
 			cfg.Profiles = append(cfg.Profiles, p)
 			continue
@@ -101,6 +159,11 @@ func (g *configFlags) profiles(cfg *config.Config) error {
 	return nil
 }
 
+// withoutShapes is the error of a profile that is to be made of nothing.
+func withoutShapes(k int) error {
+	return fmt.Errorf("--profile %d: give --optShapes or --maxShapes behind it", k)
+}
+
 // overProfiles sets the profiles over those of an engine or a file.
 func (g *configFlags) overProfiles(cfg *config.Config, asked config.Config) {
 	first := g.ranges.list[0]
@@ -113,7 +176,7 @@ func (g *configFlags) overProfiles(cfg *config.Config, asked config.Config) {
 			*part.to = part.asked
 		}
 	}
-	if len(g.ranges.list) > 1 {
+	if _, sole := g.ranges.sole(); len(g.ranges.list) > 1 && !sole {
 		cfg.Profiles = asked.Profiles
 	}
 }

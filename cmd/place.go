@@ -96,10 +96,8 @@ func (f *modelFlags) equipped(m *model.Model, err error) (*model.Model, error) {
 			return nil, usageError{fmt.Errorf("--requantize: %w", err)}
 		}
 	}
-	if f.config.changed("useProfile") {
-		if err := model.UseProfile(m, f.config.useProfile); err != nil {
-			return nil, usageError{fmt.Errorf("--useProfile: %w", err)}
-		}
+	if err := f.config.useProfileOf(m); err != nil {
+		return nil, err
 	}
 	if err := f.config.readRules(m); err != nil {
 		return nil, err

@@ -62,6 +62,9 @@ func TestProfileFlags(t *testing.T) {
 		{"--batch 11", "batch 11, profile 1"},
 		{"--useProfile 1", "batch 16, profile 1"},
 		{"--useProfile 1 --batch 7", "batch 7, profile 1"},
+		{"--profile 1", "batch 16, profile 1"},
+		{"--profile 1 --batch 7", "batch 7, profile 1"},
+		{"--profile 1 --useProfile 1", "batch 16, profile 1"},
 		{"--useProfile 0 --batch 3", "batch 3, on"},
 		{"--useProfile 1 --format json", `"profile": "1"`},
 		{"--sweep batch=3..6:3", ""},
@@ -78,6 +81,8 @@ func TestProfileFlags(t *testing.T) {
 		{"--useProfile 1 --batch 3", "is 3, the engine was built for 5 to 16"},
 		{"--useProfile 0 --sweep batch=3..6:3", "is 6, the engine was built for 1 to 3"},
 		{"--useProfile 2", "has 2 profiles"},
+		{"--profile 2", "has 2 profiles"},
+		{"--profile 1 --useProfile 0", "name two profiles"},
 		{"--useProfile -1", "has 2 profiles"},
 	} {
 		if _, err := call(t, benchCommand(tables{backends: testTable()}), append(strings.Fields(c.args), file)...); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -86,6 +91,13 @@ func TestProfileFlags(t *testing.T) {
 	}
 	if _, err := call(t, benchCommand(tables{backends: testTable()}), "--useProfile", "0"); err == nil || !strings.Contains(err.Error(), "is no engine") {
 		t.Errorf("a profile of a model: %v", err)
+	}
+	ofModel := []string{"--optShapes", shape("2"), "--maxShapes", shape("2"), "--profile", "1", "--minShapes", shape("5"), "--maxShapes", shape("16"), "--duration", "1ms", "--iterations", "1"}
+	if out, err := call(t, benchCommand(tables{backends: testTable()}), append(ofModel, "--useProfile", "1")...); err != nil || !strings.Contains(out, "batch 16") {
+		t.Errorf("a profile that a model is built for: %v\n%s", err, out)
+	}
+	if _, err := call(t, benchCommand(tables{backends: testTable()}), append(ofModel, "--useProfile", "2")...); err == nil || !strings.Contains(err.Error(), "there are 2 profiles") {
+		t.Errorf("a profile that there is not: %v", err)
 	}
 	model := filepath.Join(t.TempDir(), "digits.onnx")
 	if err := os.WriteFile(model, testdata.Model(), 0o600); err != nil {
@@ -105,9 +117,10 @@ func TestProfileFlags(t *testing.T) {
 // What cannot be meant by the flags of profiles, or by a file's, is refused.
 func TestWrongProfileFlags(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"--profile 2", "want 0 to 1"},
-		{"--profile -1", "want 0 to 1"},
-		{"--profile x", "want 0 to 1"},
+		{"--profile 2", "--profile 2: give --optShapes or --maxShapes"},
+		{"--profile 16", "want 0 to 15"},
+		{"--profile -1", "want 0 to 15"},
+		{"--profile x", "want 0 to 15"},
 		{"--profile 1", "--profile 1: give --optShapes or --maxShapes"},
 		{"--minShapes image:axb", "--minShapes"},
 		{"--profile 1 --maxShapes image:4x1x32", "profile 1"},
