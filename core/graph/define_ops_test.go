@@ -117,8 +117,9 @@ var defineCases = func() map[string]defineCase {
 		}},
 		"DynamicQuantizeMatMul": {"DynamicQuantizeMatMul", func(d *Definition, g given) *Tensor {
 			w := d.Constant("bytes", numeric.Value{Type: numeric.I8, Dims: []int{6, 5}, Data: make([]byte, 30)})
-			return d.DynamicQuantizeMatMul(g.matrix, w, g.w(5), nil)
+			return d.DynamicQuantizeMatMul(g.matrix, w, g.w(5), nil, DynamicAttrs{})
 		}},
+		"RoundRows":   {"RoundRows", func(d *Definition, g given) *Tensor { return d.RoundRows(g.matrix, RoundRowsAttrs{RowsWithZero}) }},
 		"MatMul":      {"MatMul", func(d *Definition, g given) *Tensor { return d.MatMul(g.matrix, g.w(6, 5)) }},
 		"MaxPool":     {"MaxPool", func(d *Definition, g given) *Tensor { return d.MaxPool(g.x, PoolAttrs{Kernel: []int{2, 2}}) }},
 		"AveragePool": {"AveragePool", func(d *Definition, g given) *Tensor { return d.AveragePool(g.x, PoolAttrs{Global: true}) }},

@@ -54,9 +54,12 @@ func (d *Definition) MatMulNBits(x, w, scales, zeros, bias *Tensor, a NBitsAttrs
 }
 
 // DynamicQuantizeMatMul adds [DynamicQuantizeMatMul]; zeros may be nil.
-func (d *Definition) DynamicQuantizeMatMul(x, w, scales, zeros *Tensor) *Tensor {
-	return d.Layer(DynamicQuantizeMatMul, nil, x, w, scales, zeros)
+func (d *Definition) DynamicQuantizeMatMul(x, w, scales, zeros *Tensor, a DynamicAttrs) *Tensor {
+	return d.Layer(DynamicQuantizeMatMul, a, x, w, scales, zeros)
 }
+
+// RoundRows adds [RoundRows].
+func (d *Definition) RoundRows(x *Tensor, a RoundRowsAttrs) *Tensor { return d.Layer(RoundRows, a, x) }
 
 // Scale adds (x*scale + shift) ^ power for x [N,C,...]; each of the constants has one element, one for each channel [C],
 // or a shape that broadcasts to x, and may be nil.

@@ -334,7 +334,7 @@ func TestProductAxes(t *testing.T) {
 		{MatMul, nil, []numeric.Value{real(2, 3), real(3)}},
 		{GatedMatMul, GatedAttrs{elementwise.Abs}, []numeric.Value{real(2, 3), real(3, 4), real(3, 4), real(4), real(4)}},
 		{MatMulNBits, NBitsAttrs{K: 6, Bits: 4, Block: 8}, []numeric.Value{real(2, 6), distinct(numeric.NewValue(numeric.U8, 3, 1, 4), 1), real(3, 1)}},
-		{DynamicQuantizeMatMul, nil, []numeric.Value{real(2, 3), bytes(3, 4), real(4)}},
+		{DynamicQuantizeMatMul, DynamicAttrs{}, []numeric.Value{real(2, 3), bytes(3, 4), real(4)}},
 		{ConvInteger, ConvAttrs{Group: 1}, []numeric.Value{bytes(1, 3, 4, 4), bytes(5, 3, 2, 2)}},
 		{QLinearConv, ConvAttrs{Group: 1}, []numeric.Value{bytes(1, 2, 3, 3), one, zero, bytes(3, 2, 2, 2), one, zero, numeric.Values(numeric.F32, []float32{64}), zero}},
 		{MatMulInteger, nil, []numeric.Value{bytes(2, 3), bytes(3, 4)}},

@@ -90,6 +90,7 @@ func Ops() OpSet {
 		RNN,
 		RoiAlign,
 		Rotary,
+		RoundRows,
 		Scan,
 		ScatterElements,
 		ScatterND,

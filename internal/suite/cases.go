@@ -79,6 +79,7 @@ func Layers() []Case {
 	m.fewBits()
 	m.quantizedConstants()
 	m.dynamicProducts()
+	m.rowProducts()
 	m.controls()
 	m.recurrences()
 	m.signals()

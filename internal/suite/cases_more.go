@@ -67,10 +67,36 @@ func (m *maker) dynamicProducts() {
 				list[graph.DynamicScales] = m.parameters(numeric.F32, 1)
 				list = append(list, m.constant(w, numeric.Range{}, 1))
 			}
-			l := m.layer(graph.DynamicQuantizeMatMul, nil, list...)
+			l := m.layer(graph.DynamicQuantizeMatMul, graph.DynamicAttrs{}, list...)
 			m.fuse(l, e, t, numeric.Range{})
 			m.add(fmt.Sprintf("matmul_dynamic_%s%s_%v_%s", t, w, s, e.name), l, Tolerance{Real: 1e-5})
 		}
+	}
+}
+
+// rowProducts are dynamic products whose rows have ranges of their own, also such as give bytes, and rows that are rounded alone.
+func (m *maker) rowProducts() {
+	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 40}, {5, 17, 33}, {200, 96, 64}, {7, 2500, 130}} {
+		by := []graph.RowRange{graph.RowsWithZero, graph.RowsSymmetric}
+		for j, e := range epilogues {
+			if (i+j)%2 == 0 && i > 0 {
+				continue
+			}
+			w := []numeric.DataType{numeric.I8, numeric.U8}[j%2]
+			list := []*graph.Tensor{m.tensor(numeric.F32, numeric.Range{}, 1, s[0], s[1]), m.constant(w, numeric.Range{}, 1, s[1], s[2]), m.parameters(numeric.F32, s[2])}
+			if (i+j)%3 == 0 {
+				list = append(list, m.constant(w, numeric.Range{}, 1, s[2]))
+			}
+			l := m.layer(graph.DynamicQuantizeMatMul, graph.DynamicAttrs{Rows: by[(i+j)%2]}, list...)
+			out := []numeric.DataType{numeric.F32, numeric.I8}[j%3%2]
+			if y := l.Outputs[0]; out != numeric.F32 {
+				y.Type, y.Range = out, numeric.PerTensor(0.4, 7)
+			}
+			m.fuse(l, e, numeric.F32, numeric.Range{})
+			m.add(fmt.Sprintf("matmul_rows_%s%s_%v_%s", w, out, s, e.name), l, Tolerance{Real: 1e-5, Step: 1})
+		}
+		l := m.layer(graph.RoundRows, graph.RoundRowsAttrs{Rows: by[i%2]}, m.tensor(numeric.F32, numeric.Range{}, s[0], s[1]))
+		m.add(fmt.Sprintf("round_rows_%v", s[:2]), l, Tolerance{Real: 1e-6})
 	}
 }
 

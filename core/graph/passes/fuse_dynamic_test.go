@@ -62,8 +62,8 @@ func TestFuseDynamic(t *testing.T) {
 		{"weights-of-two-types", func(n *net) *graph.Network {
 			x := n.input("x", 1, 3, 6)
 			w, u := n.AddConst("w", numeric.NewValue(numeric.I8, 6, 8)), n.AddConst("u", numeric.NewValue(numeric.U8, 6, 8))
-			a := n.add("A", graph.DynamicQuantizeMatMul, nil, x, w, n.weights("ws", -1, 1, 8))
-			b := n.add("B", graph.DynamicQuantizeMatMul, nil, x, u, n.weights("us", -1, 1, 8))
+			a := n.add("A", graph.DynamicQuantizeMatMul, graph.DynamicAttrs{}, x, w, n.weights("ws", -1, 1, 8))
+			b := n.add("B", graph.DynamicQuantizeMatMul, graph.DynamicAttrs{}, x, u, n.weights("us", -1, 1, 8))
 			return n.output(n.add("Attention", graph.Attention, graph.AttentionAttrs{Heads: 2, KVHeads: 2}, a, b, b))
 		}},
 		{"integers-used", func(n *net) *graph.Network {

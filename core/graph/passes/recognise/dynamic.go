@@ -63,7 +63,7 @@ func fuseDynamic(r *pass.Rewrite, l *graph.Layer) bool {
 	if !ok {
 		return c.Miss(pass.WrongShape, "the scales of %s are not one, or one for each column", w.Name)
 	}
-	by := &graph.Layer{Name: l.Name, Op: graph.DynamicQuantizeMatMul, Outputs: l.Outputs, From: c.Members, Inputs: []*graph.Tensor{d.quantize.Inputs[0], w,
+	by := &graph.Layer{Name: l.Name, Op: graph.DynamicQuantizeMatMul, Attrs: graph.DynamicAttrs{}, Outputs: l.Outputs, From: c.Members, Inputs: []*graph.Tensor{d.quantize.Inputs[0], w,
 		{Name: w.Name + "_scales", Type: numeric.F32, Dims: symbolic.Shape(scales.Dims...), Weights: scales.Data}}}
 	if zeros != nil {
 		by.Inputs = append(by.Inputs, zeros)

@@ -16,7 +16,7 @@ import (
 // Tactics compute element-wise layers, as programs on strips, in either format and on all types that have a
 // codec.
 func Tactics(isa asm.Features) []kernels.Tactic {
-	list := []kernels.Tactic{castPrograms(isa), dynamicTactic(isa)}
+	list := []kernels.Tactic{castPrograms(isa), dynamicTactic(isa), rowsTactic(isa)}
 	for _, op := range []struct {
 		family  string
 		op      *graph.Op

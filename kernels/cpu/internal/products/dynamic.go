@@ -27,7 +27,7 @@ func Dynamic(isa asm.Features, workers int) kernels.Tactic {
 				return 0
 			}
 			l := k.layout()
-			return l.floats + l.rows + 2*l.columns + gemmInt8Workspace(k.Product, isa, GemmInt8Config{Workers: workers})
+			return l.floats + l.rows + l.constants + gemmInt8Workspace(k.Product, isa, GemmInt8Config{Workers: workers})
 		},
 		Bind: func(b kernels.Binding) (kernels.Kernel, error) {
 			k, err := newDynamicKernel(b, isa, workers)
@@ -45,13 +45,15 @@ type dynamicKernel struct {
 	Product
 	quantised.Output
 	workers int
-	rows    *quantised.Dynamic
+	by      graph.RowRange
+	whole   *quantised.Dynamic // by one range
+	rows    *rowRanges         // by one for each row
 	gemm    *GemmInt8
 	calls   sync.Pool
 }
 
 func newDynamicKernel(b kernels.Binding, isa asm.Features, workers int) (*dynamicKernel, error) {
-	k := &dynamicKernel{b: b, workers: workers}
+	k := &dynamicKernel{b: b, workers: workers, by: b.Layer.Attrs.(graph.DynamicAttrs).Rows}
 	if b.In[0].Type != numeric.F32 {
 		return nil, fmt.Errorf("input %v is not %s", b.In[0], numeric.F32)
 	}
@@ -67,6 +69,10 @@ func newDynamicKernel(b kernels.Binding, isa asm.Features, workers int) (*dynami
 		return nil, fmt.Errorf("a matrix is empty")
 	}
 	var err error
+	if k.by != graph.OneRange {
+		k.Output, err = quantised.SumsOf(b, isa)
+		return k, err
+	}
 	if k.Output, err = quantised.OutputOf(b, isa, true); err == nil && k.Residual >= 0 && b.In[k.Residual].Type != numeric.F32 {
 		err = fmt.Errorf("residual %v is not %s", b.In[k.Residual], numeric.F32)
 	}
@@ -95,7 +101,11 @@ func (k *dynamicKernel) pack(b kernels.Binding, isa asm.Features) error {
 		if k.Registers.Row > 0 {
 			row = value(k.Registers.Row).Floats()
 		}
-		return PackInt8(k.N, k.K, weights, scale, row, PackInt8Config{InZero: 1, Features: isa})
+		zero := int32(1) // whatever it is, sums start from that much
+		if k.by != graph.OneRange {
+			zero = middle
+		}
+		return PackInt8(k.N, k.K, weights, scale, row, PackInt8Config{InZero: zero, Features: isa})
 	})
 	if err != nil {
 		return err
@@ -103,17 +113,25 @@ func (k *dynamicKernel) pack(b kernels.Binding, isa asm.Features) error {
 	if k.gemm, err = NewGemmInt8(k.M, packed, GemmInt8Config{Workers: k.workers}); err != nil {
 		return err
 	}
-	k.rows = quantised.NewDynamic(k.M*k.K, isa)
+	if k.by != graph.OneRange {
+		k.rows = newRowRanges(k, isa)
+	} else {
+		k.whole = quantised.NewDynamic(k.M*k.K, isa)
+	}
 	k.calls.New = func() any { return new(GemmInt8Call) }
 	return nil
 }
 
 // dynamicLayout says how many bytes of a launch's workspace hold what: the float32 that a program reads, the rows as bytes, and
-// each of the two columns of constants.
-type dynamicLayout struct{ floats, rows, columns int }
+// what follows from their ranges.
+type dynamicLayout struct{ floats, rows, constants int }
 
 func (k *dynamicKernel) layout() dynamicLayout {
-	return dynamicLayout{floats: work.RoundUp64(k.Workspace()), rows: work.RoundUp64(k.M * k.K), columns: work.BlocksOf(k.N) * work.Lanes * 4}
+	l := dynamicLayout{floats: work.RoundUp64(k.Workspace()), rows: work.RoundUp64(k.M * k.K), constants: 2 * work.BlocksOf(k.N) * work.Lanes * 4}
+	if k.by != graph.OneRange {
+		l.constants = 2*work.RoundUp64(4*k.M) + max(1, k.workers)*work.RoundUp64(4*k.N)
+	}
+	return l
 }
 
 // Launch computes the layer.
@@ -128,14 +146,20 @@ func (k *dynamicKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kern
 	if k.InPlace {
 		floats = out[0]
 	}
-	q := take(l.rows)
-	start, scale := numeric.View[int32](take(l.columns)), numeric.View[float32](take(l.columns))
-	to := k.rows.Run(loop, q, numeric.View[float32](in[0].Host))
+	q, constants := take(l.rows), take(l.constants)
+	call := k.calls.Get().(*GemmInt8Call)
+	*call = GemmInt8Call{A: q[:k.M*k.K], Epilogue: k.Registers, Workspace: w}
+	if k.rows != nil {
+		k.rows.launch(loop, call, numeric.View[float32](in[0].Host), numeric.View[float32](floats.Host), constants)
+		k.end(loop, call, floats, in, out)
+		return nil
+	}
+	start, scale := numeric.View[int32](constants[:len(constants)/2]), numeric.View[float32](constants[len(constants)/2:])
+	to := k.whole.Run(loop, q, numeric.View[float32](in[0].Host))
 	for n := range start {
 		start[n], scale[n] = to.Zero*k.gemm.start[n], to.Scale*k.gemm.scale[n]
 	}
-	call := k.calls.Get().(*GemmInt8Call)
-	*call = GemmInt8Call{A: q[:k.M*k.K], Epilogue: k.Registers, Start: start, Scale: scale, Workspace: w}
+	call.Start, call.Scale = start, scale
 	if k.Residual >= 0 {
 		call.Epilogue.Addend = work.Tensor4{Data: numeric.View[float32](in[k.Residual].Host)[:k.M*k.N], Image: k.N}
 	}
@@ -148,10 +172,15 @@ func (k *dynamicKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kern
 		call.Epilogue.Out = work.Bytes4{Data: out[0].Host, Image: k.N}
 	}
 	k.gemm.Run(loop, call)
+	k.end(loop, call, floats, in, out)
+	return nil
+}
+
+// end runs the program, if there is one, on the products.
+func (k *dynamicKernel) end(loop work.Parallel, call *GemmInt8Call, floats kernels.Mem, in, out []kernels.Mem) {
 	*call = GemmInt8Call{}
 	k.calls.Put(call)
 	if k.Program != nil {
 		k.Program.Launch(loop, floats, in, out[0])
 	}
-	return nil
 }

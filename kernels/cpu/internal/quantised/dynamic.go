@@ -63,26 +63,36 @@ func (r *dynamicRun) part(u int) (x []float32, q []byte) {
 	return r.x[from:to], r.q[from:to]
 }
 
-// rangeOfPart finds the extremes of a part: NaN where an element is. The kernel leaves those out; a sum that is NaN tells of them.
+// rangeOfPart finds the extremes of a part.
 func rangeOfPart(run **dynamicRun, u, _ int) {
 	r := *run
 	x, _ := r.part(u)
-	low, high := r.d.vec.Range(x)
-	if sum := r.d.vec.Sum(x); sum != sum {
+	r.low[u], r.high[u] = extremes(&r.d.vec, x)
+}
+
+// extremes returns the least and the largest element: NaN where one is. The kernel leaves those out; a sum that is NaN tells of them.
+func extremes(vec *asm.VecKernel, x []float32) (low, high float32) {
+	low, high = vec.Range(x)
+	if sum := vec.Sum(x); sum != sum {
 		for _, v := range x {
 			low, high = min(low, v), max(high, v)
 		}
 	}
-	r.low[u], r.high[u] = low, high
+	return low, high
 }
 
 // bytesOfPart quantises a part.
 func bytesOfPart(run **dynamicRun, u, _ int) {
 	r := *run
 	x, q := r.part(u)
-	if r.to.Scale < 1<<99 {
-		r.d.quant.Quantize(q, x, r.to)
+	toBytes(&r.d.quant, q, x, r.to)
+}
+
+// toBytes quantises x to unsigned bytes.
+func toBytes(quant *asm.QuantKernel, q []byte, x []float32, to asm.Quantization) {
+	if to.Scale < 1<<99 {
+		quant.Quantize(q, x, to)
 		return
 	}
-	numeric.PerTensor(r.to.Scale, r.to.Zero).Quantize(numeric.Value{Type: numeric.U8, Dims: []int{len(q)}, Data: q}, x) // beyond the kernel
+	numeric.PerTensor(to.Scale, to.Zero).Quantize(numeric.Value{Type: numeric.U8, Dims: []int{len(q)}, Data: q}, x) // beyond the kernel
 }

@@ -68,6 +68,27 @@ func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error)
 	if err == nil && to != numeric.F16 {
 		return Output{Registers: e, Residual: residual}, nil
 	}
+	return programmed(b, isa, product)
+}
+
+// SumsOf is OutputOf for a kernel whose sums are float32 before the epilogue begins: nothing is done in registers, and Program is nil
+// where nothing is left.
+func SumsOf(b kernels.Binding, isa asm.Features) (Output, error) {
+	if y := b.Layer.Outputs[0]; y.Quantized() {
+		if err := OneScale(y); err != nil {
+			return Output{}, fmt.Errorf("output %w", err)
+		}
+	}
+	o, err := programmed(b, isa, false)
+	if o.InPlace && b.Layer.Epilogue.Args == 0 {
+		o.Program = nil
+	}
+	return o, err
+}
+
+// programmed returns the output whose epilogue is a program.
+func programmed(b kernels.Binding, isa asm.Features, product bool) (Output, error) {
+	l, to := b.Layer, b.Out[0].Type
 	o := Output{Registers: Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits()}, Residual: -1}
 	o.floats = kernels.Desc{Type: numeric.F32, Dims: b.Out[0].Dims, Format: b.Out[0].Format}
 	if o.InPlace = to == numeric.F32; o.InPlace {
@@ -80,6 +101,7 @@ func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error)
 	if product {
 		p, o.Registers.Row = programs.WithoutRow(b, p)
 	}
+	var err error
 	o.Program, err = programs.New(b, p, len(l.OpInputs()), &programs.Own{Desc: o.floats}, isa)
 	return o, err
 }
