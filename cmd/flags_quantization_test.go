@@ -31,7 +31,7 @@ func TestQuantizationFlags(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"--activations dynamic":                         "ranges are found beforehand, by calibration; want symmetric",
+		"--activations dynamic":                         "symmetric:token or asymmetric:token find ranges as tokens come, one for each",
 		"--activations symmetric:i16":                   "layers that need more bits are computed in fp16 or fp32",
 		"--equalization smoothquant":                    "SmoothQuant is activations:A",
 		"--activations i8":                              "--activations \"i8\": want symmetric",

@@ -17,8 +17,12 @@ type Unmet struct {
 	Reason string
 }
 
-// PrecisionOf returns the number format that a layer of a lowered network computes on: that of its activations.
+// PrecisionOf returns the number format that a layer of a lowered network computes on: that of its activations, or what it makes of them
+// before it multiplies.
 func PrecisionOf(l *graph.Layer) numeric.DataType {
+	if l.Op == graph.DynamicQuantizeMatMul {
+		return numeric.I8
+	}
 	for _, t := range l.OpInputs() {
 		if t != nil && !t.IsConst() && (t.Quantized() || t.Type == numeric.F16) {
 			return t.Type

@@ -264,7 +264,7 @@ func TestAsymmetric(t *testing.T) {
 		for _, m := range Calibrators() {
 			sym := Assess(h, m.New(m.Value, Scheme{}).Range(h), numeric.I8)
 			for _, typ := range []numeric.DataType{numeric.I8, numeric.U8} {
-				r := m.New(m.Value, Scheme{true, typ}).Range(h)
+				r := m.New(m.Value, Scheme{Asymmetric: true, Type: typ}).Range(h)
 				q := Assess(h, r, typ)
 				near(t, name+" "+m.Name, q.MSE, sampleMSE(x, r, typ), 0.03)
 				if m.Name == "minmax" || m.Name == "mse" {

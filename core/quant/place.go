@@ -28,7 +28,8 @@ import (
 // fusion removes, is renamed with the suffix "_float". Only inputs and outputs of the network keep name and type.
 //
 // ranges are by tensor name, as calibration finds them; a layer whose input has none stays in floating point. Layers
-// that only move elements have the same range on both sides: the widest of those that meet. A model that brings
+// that only move elements have the same range on both sides: the widest of those that meet. By a scheme of ranges by token, products of
+// rows round these themselves and need none (place_rows.go). A model that brings
 // Quantize or Dequantize layers of its own keeps them and nothing is placed. There is a decision for each layer, in
 // order. n must not be lowered; on an error it may be half changed.
 func Place(n *graph.Network, ranges map[string]numeric.Range, policy Policy) ([]Decision, error) {
@@ -38,7 +39,7 @@ func Place(n *graph.Network, ranges map[string]numeric.Range, policy Policy) ([]
 	if err := policy.check(n); err != nil {
 		return nil, err
 	}
-	p := &placer{net: n, policy: policy, ranges: acrossCasts(n, ranges), wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*weights{}}
+	p := &placer{net: n, policy: policy, ranges: acrossCasts(n, ranges), wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*weights{}, rows: map[*graph.Layer]bool{}}
 	if decisions, ok := p.explicit(); ok {
 		return decisions, nil
 	}
@@ -51,6 +52,7 @@ func Place(n *graph.Network, ranges map[string]numeric.Range, policy Policy) ([]
 		}
 	}
 	p.insert(layers)
+	p.roundRows(layers)
 	n.Prune()
 	if err := n.Sort(); err != nil {
 		return nil, err
@@ -85,6 +87,7 @@ type placer struct {
 	wanted  map[*graph.Tensor]bool          // tensors to be stored in 8 bits
 	joined  map[*graph.Tensor]numeric.Range // the ranges of wanted tensors
 	weights map[weightKey]*weights
+	rows    map[*graph.Layer]bool // products that quantise the rows that they read, each by its own range
 }
 
 type weightKey struct {
@@ -233,13 +236,21 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 		if a, ok := l.Attrs.(graph.ConvTransposeAttrs); ok && a.Group > 1 {
 			return nil, "its groups would share the scales of their weights"
 		}
+		reason = "8-bit inputs and weights"
+		if p.policy.Scheme.ByToken && l.Op.Class == graph.ClassMatrix {
+			if err := p.byRows(l); err == nil {
+				return []*graph.Tensor{}, "8-bit weights, and rows of 8 bits by a range of each"
+			} else {
+				reason += ", by one range: " + err.Error()
+			}
+		}
 		if !p.hasRange(x) {
 			return nil, "no range for tensor " + x.Name
 		}
 		if p.addsFloats(l) {
-			return []*graph.Tensor{x}, "8-bit inputs and weights"
+			return []*graph.Tensor{x}, reason
 		}
-		return append([]*graph.Tensor{x}, p.fullSize(l, l.EpilogueInputs())...), "8-bit inputs and weights"
+		return append([]*graph.Tensor{x}, p.fullSize(l, l.EpilogueInputs())...), reason
 	}
 	if k == attending {
 		return p.attendedInputs(l)

@@ -18,9 +18,9 @@ func (p *placer) addsFloats(l *graph.Layer) bool {
 func normalizes(l *graph.Layer) bool { return l.Op == graph.LayerNorm || l.Op == graph.RMSNorm }
 
 // readFloat lets a layer read the float tensor in place of the one that 8 bits stand for, where it is part of such a stream: what a
-// product adds, and what a layer in floating point reads.
+// product adds, and what a layer in floating point reads, and what a product quantises by ranges of its own.
 func (p *placer) readFloat(l *graph.Layer, eight bool, dequantized, float *graph.Tensor) {
-	whole := !eight && (p.policy.KeepResiduals || float.Producer != nil && normalizes(float.Producer))
+	whole := p.rows[l] || !eight && (p.policy.KeepResiduals || float.Producer != nil && normalizes(float.Producer))
 	added := eight && kindOf(l) == weighted && p.addsFloats(l)
 	for i, in := range l.Inputs {
 		if in == dequantized && (whole || added && i > 0) {

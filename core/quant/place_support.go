@@ -10,7 +10,7 @@ import (
 // supported returns why the target does not compute l in 8 bits, where inputs of it are quantised. A layer that gives
 // integers to others may also give real numbers, which are quantised behind it.
 func (p *placer) supported(l *graph.Layer, inputs []*graph.Tensor) error {
-	if p.policy.Supports == nil {
+	if p.policy.Supports == nil || p.rows[l] {
 		return nil
 	}
 	like := *l

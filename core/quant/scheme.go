@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
@@ -14,6 +15,20 @@ type Scheme struct {
 	// symmetric ones represent [-amax, amax] with scale amax/127.
 	Asymmetric bool
 	Type       numeric.DataType // I8 or U8; Invalid means I8. Symmetric U8 has zero point 128
+	// ByToken lets products of rows by a matrix, as those of a transformer, quantise each row by a range of its own, found when it comes, in
+	// the place of one that calibration found for the tensor. All other tensors have ranges of calibration.
+	ByToken bool
+}
+
+// Rows returns by which ranges products quantise their rows: OneRange where that is the tensor's.
+func (s Scheme) Rows() graph.RowRange {
+	switch {
+	case !s.ByToken:
+		return graph.OneRange
+	case s.Asymmetric:
+		return graph.RowsWithZero
+	}
+	return graph.RowsSymmetric
 }
 
 // DataType returns the type of the integers.
@@ -33,10 +48,14 @@ func (s Scheme) Check() error {
 }
 
 func (s Scheme) String() string {
+	name := "symmetric " + s.DataType().String()
 	if s.Asymmetric {
-		return "asymmetric " + s.DataType().String()
+		name = "asymmetric " + s.DataType().String()
 	}
-	return "symmetric " + s.DataType().String()
+	if s.ByToken {
+		name += " by token"
+	}
+	return name
 }
 
 // minScale is the least scale: what is smaller would make x/scale overflow or lose the scale's own precision.

@@ -28,7 +28,9 @@ type Quantization struct {
 }
 
 // Schemes are what Quantization.Activations may be.
-func Schemes() []string { return []string{"symmetric", "asymmetric", "symmetric:u8", "asymmetric:u8"} }
+func Schemes() []string {
+	return []string{"symmetric", "asymmetric", "symmetric:u8", "asymmetric:u8", "symmetric:token", "asymmetric:token"}
+}
 
 // WeightRanges are the kinds of Quantization.WeightRanges.
 func WeightRanges() []string { return quant.WeightRanges() }
@@ -53,7 +55,8 @@ func DefaultQuantization() Quantization {
 	return Quantization{Activations: "asymmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectExact, Equalization: "auto", Rounding: "auto"}
 }
 
-// ParseScheme returns the scheme that a text names: symmetric or asymmetric, with :i8, which is the default, or :u8 behind it.
+// ParseScheme returns the scheme that a text names: symmetric or asymmetric, with :i8, which is the default, or :u8 behind it, or :token,
+// by which products of rows find a range for each of these as it comes.
 func ParseScheme(text string) (s quant.Scheme, err error) {
 	form, typ, typed := strings.Cut(text, ":")
 	switch form {
@@ -61,7 +64,7 @@ func ParseScheme(text string) (s quant.Scheme, err error) {
 	case "asymmetric":
 		s.Asymmetric = true
 	case "dynamic":
-		return s, fmt.Errorf("activations %q: ranges are found beforehand, by calibration; want %s", text, strings.Join(Schemes(), ", "))
+		return s, fmt.Errorf("activations %q: symmetric:token or asymmetric:token find ranges as tokens come, one for each", text)
 	default:
 		return s, fmt.Errorf("activations %q: want %s", text, strings.Join(Schemes(), ", "))
 	}
@@ -69,10 +72,12 @@ func ParseScheme(text string) (s quant.Scheme, err error) {
 	case !typed || typ == "i8":
 	case typ == "u8":
 		s.Type = numeric.U8
+	case typ == "token":
+		s.ByToken = true
 	case typ == "i16" || typ == "u16":
 		return s, fmt.Errorf("activations %q: the type is i8 or u8; layers that need more bits are computed in fp16 or fp32", text)
 	default:
-		return s, fmt.Errorf("activations %q: the type is i8 or u8", text)
+		return s, fmt.Errorf("activations %q: behind the colon is i8, u8 or token", text)
 	}
 	return s, nil
 }
@@ -124,13 +129,22 @@ func (q Quantization) Full() Quantization {
 	return q
 }
 
+// ByToken returns the scheme of activations with ranges by token.
+func (q Quantization) ByToken() string {
+	s := q.Scheme()
+	return schemeName(quant.Scheme{Asymmetric: s.Asymmetric, ByToken: true})
+}
+
 // schemeName writes a scheme as ParseScheme reads it.
 func schemeName(s quant.Scheme) string {
 	name := "symmetric"
 	if s.Asymmetric {
 		name = "asymmetric"
 	}
-	if s.DataType() == numeric.U8 {
+	switch {
+	case s.ByToken:
+		name += ":token"
+	case s.DataType() == numeric.U8:
 		name += ":u8"
 	}
 	return name

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -14,6 +15,7 @@ import (
 type way struct {
 	rounding, equalization string // none: as the best so far
 	residuals              bool   // residual sums stay in floating point
+	tokens                 bool   // products of rows have ranges by token
 }
 
 // inINT8 looks for the most accuracy with all layers in 8 bits. Ways to quantise are compared by engines: what trials on the few items
@@ -74,13 +76,16 @@ func waysShare(tried int) float64 {
 }
 
 // waysOf returns what is tried in turn, each on top of those before it that were better: weights that compensate, which trials do not choose
-// from; residual sums in floating point; what the configuration leaves to be chosen in every way but the one that was; and all channels
+// from; residual sums in floating point; ranges by token where there are products of rows; what the configuration leaves to be chosen in every way but the one that was; and all channels
 // equalised by the same share, in place of that which is estimated to be the best for each tensor.
-func waysOf(q config.Quantization, equalized bool) (list []way) {
+func waysOf(q config.Quantization, equalized, rows bool) (list []way) {
 	if q.Rounder().IsAuto() && q.BiasCorrection == quant.CorrectExact {
 		list = append(list, way{rounding: "compensated"})
 	}
 	list = append(list, way{residuals: true})
+	if rows && !q.Scheme().ByToken {
+		list = append(list, way{tokens: true})
+	}
 	if q.Equalizer().IsAuto() {
 		other := "off"
 		if !equalized {
@@ -94,6 +99,13 @@ func waysOf(q config.Quantization, equalized bool) (list []way) {
 		list = append(list, way{rounding: "gptq"}, way{rounding: "nearest"})
 	}
 	return list
+}
+
+// multipliesTokens reports whether a network multiplies sequences of rows by constant matrices.
+func multipliesTokens(n *graph.Network) bool {
+	return slices.ContainsFunc(n.Layers, func(l *graph.Layer) bool {
+		return l.Op.Class == graph.ClassMatrix && len(l.Inputs[0].Dims) > 2 && l.Inputs[1].IsConst()
+	})
 }
 
 // settle goes on with what trials have chosen in the place of what the configuration leaves to them: they would be made anew for each
@@ -129,6 +141,9 @@ func (t *study) settle(q *config.Quantization) {
 
 func (w way) apply(q *config.Quantization) {
 	q.Rounding, q.Equalization = cmp.Or(w.rounding, q.Rounding), cmp.Or(w.equalization, q.Equalization)
+	if w.tokens {
+		q.Activations = q.ByToken()
+	}
 	if w.residuals && !slices.Contains(q.Keep, "residuals") {
 		q.Keep = append(slices.Clone(q.Keep), "residuals")
 	}
@@ -138,6 +153,8 @@ func (w way) String() string {
 	switch {
 	case w.residuals:
 		return "residual sums in floating point"
+	case w.tokens:
+		return "ranges by token"
 	case w.rounding != "":
 		return "rounding " + w.rounding
 	}

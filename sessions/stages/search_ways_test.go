@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 )
@@ -39,7 +42,7 @@ func TestWays(t *testing.T) {
 		q := &cfg.Quantization
 		q.Rounding, q.Equalization, q.BiasCorrection = c.rounding, c.equalization, c.correction
 		of := &study{base: &c.base}
-		if got := waysOf(q.Full(), len(c.base.Equalized) > 0); !slices.Equal(got, c.want) {
+		if got := waysOf(q.Full(), len(c.base.Equalized) > 0, false); !slices.Equal(got, c.want) {
 			t.Errorf("rounding %s, equalization %s: ways %v, want %v", c.rounding, c.equalization, got, c.want)
 		}
 		if of.settle(q); [2]string{q.Rounding, q.Equalization} != c.settled {
@@ -53,12 +56,39 @@ func TestWayApplied(t *testing.T) {
 	q := config.Quantization{Keep: []string{"first"}, WeightRanges: "mse"}
 	kept := q.Keep
 	for range 2 {
-		way{"gptq", "off", true}.apply(&q)
+		way{rounding: "gptq", equalization: "off", residuals: true}.apply(&q)
 	}
 	way{rounding: "nearest"}.apply(&q)
 	way{equalization: "weights"}.apply(&q)
 	if !slices.Equal(q.Keep, []string{"first", "residuals"}) || q.WeightRanges != "mse" || q.Rounding != "nearest" || q.Equalization != "weights" || len(kept) != 1 {
 		t.Errorf("applied: %+v", q)
+	}
+}
+
+// TestWayByToken: ranges by token are tried where sequences of rows are multiplied and they were not asked for, and keep the zero points, or the
+// lack of them, that was chosen.
+func TestWayByToken(t *testing.T) {
+	for activations, want := range map[string]string{"": "asymmetric:token", "symmetric:u8": "symmetric:token", "asymmetric:token": "", "symmetric:token": ""} {
+		q := config.Quantization{Activations: activations, Rounding: "nearest", Equalization: "off"}
+		ways := waysOf(q.Full(), false, true)
+		if tried := slices.Contains(ways, way{tokens: true}); tried != (want != "") {
+			t.Errorf("%q: %v", activations, ways)
+		}
+		if want != "" {
+			way{tokens: true}.apply(&q)
+			if q.Activations != want || q.Check() != nil {
+				t.Errorf("%q becomes %q: %v", activations, q.Activations, q.Check())
+			}
+		}
+	}
+	for rank, want := range map[int]bool{2: false, 3: true} {
+		d := graph.Define("tokens")
+		x := d.Input("x", numeric.F32, symbolic.Shape([]int{1, 5, 4}[3-rank:]...)...)
+		d.Output("y", d.MatMul(x, d.Constant("w", numeric.NewValue(numeric.F32, 4, 3))))
+		n, err := d.Network()
+		if err != nil || multipliesTokens(n) != want {
+			t.Errorf("rank %d: %v, %v", rank, !want, err)
+		}
 	}
 }
 
