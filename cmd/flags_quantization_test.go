@@ -35,7 +35,7 @@ func TestQuantizationFlags(t *testing.T) {
 		"--activations symmetric:i16":                   "layers that need more bits are computed in fp16 or fp32",
 		"--equalization smoothquant":                    "SmoothQuant is activations:A",
 		"--activations i8":                              "--activations \"i8\": want symmetric",
-		"--activations symmetric:":                      "the type is i8 or u8",
+		"--activations symmetric:":                      "behind the colon is i8, u8 or token",
 		"--weight-scales row":                           "--weight-scales \"row\": want channel or tensor",
 		"--weight-ranges entropy":                       "want minmax, mse, percentile",
 		"--keep Conf":                                   "did you mean \"Conv\"",
