@@ -79,7 +79,6 @@ func Layers() []Case {
 	m.fewBits()
 	m.quantizedConstants()
 	m.dynamicProducts()
-	m.rowProducts()
 	m.controls()
 	m.recurrences()
 	m.signals()
@@ -94,6 +93,7 @@ func Layers() []Case {
 	m.strings()
 	m.images()
 	m.sunkAttentions()
+	m.rowProducts()
 	return m.cases
 }
 
