@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/generate"
 	"github.com/trtui/trtui/sessions/model"
@@ -38,8 +40,8 @@ type generateFlags struct {
 	perLayer       bool
 }
 
-// errNoRanges is why a language model in floats is not asked for texts in int8.
-var errNoRanges = errors.New("a language model gets no ranges here yet; give a model that brings its quantisation (Q/DQ), or use fp32 or fp16")
+// errNoRanges is why a language model in floats is not asked for texts in int8 while a session shows it.
+var errNoRanges = errors.New("a language model gets no ranges here: trtui generate --precision int8 takes them, by --calib-data or --ranges; or use fp32 or fp16")
 
 // maxPrompt bounds a prompt from standard input.
 const maxPrompt = 16 << 20
@@ -57,18 +59,20 @@ func generateCommand(t tables) *cobra.Command {
 			"The time to the first token is that of the whole prompt; the time per token is that of the tokens behind the first.\n" +
 			"What it takes to build engines is in neither.\n\n" +
 			"Weights of few bits (--weights) are rounded by what they are multiplied by on a text, if --calib-data names one, in pieces of 128\n" +
-			"tokens.",
+			"tokens. In int8, a model that brings no quantisation is calibrated on such a text, or has the ranges of a file of trtui calibrate\n" +
+			"(--ranges): its weights are the nearest integers, its channels as they are, and biases are corrected by means.",
 		Example: examples("the best continuation", "trtui generate model.onnx --prompt 'Once upon a time'",
 			"a text that is drawn, another with each seed", "trtui generate model.onnx --prompt 'The dog' --temperature 0.8 --seed 7",
 			"figures alone, for a script", "trtui generate model.onnx --ids 1,403,407 --format json",
 			"the layers' times for prompts and for single tokens", "trtui generate model.onnx --ids 1,403,407 --per-layer",
+			"in int8, each token by a range of its own", "trtui generate model.onnx --ids 1,403 --precision int8 --activations asymmetric:token --calib-data text.txt",
 			"weights of 4 bits, rounded by a text", "trtui generate model.onnx --ids 1,403 --weights int4 --calib-data text.txt"),
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.run(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr(), args[0])
 		},
 	}
-	o.register(c, takeCalibrated|takePrecision|takeRounding|takePasses|takeTactics|takeBackend|takeThreads|takeTimings|takeCode|takeOutput)
+	o.register(c, takeCalibrated|takePrecision|takeInt8|takePasses|takeTactics|takeBackend|takeThreads|takeTimings|takeCode|takeOutput)
 	f := c.Flags()
 	f.StringVar(&o.data.tokenizer, "tokenizer", "", "tokenizer.json, its `FOLDER`, or a tokenizer of llama2.c; default: tokenizer.json beside the model")
 	f.StringVar(&o.prompt, "prompt", "", "the `TEXT` to continue; - reads it from standard input")
@@ -76,7 +80,7 @@ func generateCommand(t tables) *cobra.Command {
 	f.IntVar(&o.tokens, "tokens", 128, "how many new tokens at most")
 	f.IntVar(&o.length, "length", 0, "room for so many tokens, of prompt and text; default: what both need")
 	f.BoolVar(&o.ignoreEnd, "ignore-end", false, "go on behind a token that ends the text")
-	o.data.lookup("calib-data").Usage = "a text (.txt) at `PATH` by which --weights are rounded: trials choose how, or --rounding"
+	o.data.lookup("calib-data").Usage = "a text (.txt) at `PATH` by which --weights are rounded, trials or --rounding choosing how, and on which int8 is calibrated"
 	under(c, "Text", "tokenizer", "prompt", "ids", "tokens", "length", "ignore-end")
 	f.BoolVar(&o.perLayer, "per-layer", false, "measure every layer when the text is there, for prompts and for single tokens side by side")
 	under(c, "Measurement", "per-layer")
@@ -95,8 +99,10 @@ func (o *generateFlags) check() error {
 	switch by := o.config.quantization.Rounder(); {
 	case len(o.ids) > 0 && (o.prompt != "" || o.data.tokenizer != "" && o.data.calData == ""):
 		return usageError{errors.New("--ids takes the place of --prompt and --tokenizer; give one or the other")}
-	case o.data.calData != "" && o.config.weights == "":
-		return usageError{errors.New("--calib-data says how weights are rounded; name by --weights what to")}
+	case o.data.calData != "" && o.config.weights == "" && o.config.precision != string(config.INT8):
+		return usageError{errors.New("--calib-data says how weights are rounded and int8 is calibrated: name by --weights what to, or --precision int8")}
+	case o.config.weights == "" && by.NeedsMoments() && !by.IsAuto():
+		return usageError{fmt.Errorf("--rounding %s is for --weights here: in int8 weights are the nearest integers", by)}
 	case o.data.calData == "" && by.NeedsMoments() && !by.IsAuto():
 		return usageError{fmt.Errorf("--rounding %s looks at what weights are multiplied by: name a text by --calib-data", by)}
 	case o.tokens < 1 || o.tokens > generate.MaxLength:
@@ -158,9 +164,6 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	if err != nil {
 		return err
 	}
-	if cfg.Precision == config.INT8 && !m.Quantized {
-		return usageError{fmt.Errorf("--precision int8: %w", errNoRanges)}
-	}
 	show, stop := o.output.reporter(stderr)
 	stop = sync.OnceFunc(stop)
 	defer stop()
@@ -170,11 +173,11 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 			show(now)
 		}
 	}
-	rounded, err := o.rounded(ctx, p, cfg, tell)
+	known, err := o.calibrated(ctx, p, cfg, tell)
 	if err != nil {
 		return err
 	}
-	language, err := generate.New(m.Network, len(ids), max(o.length, len(ids)+o.tokens), p.work.Backend, languageBuilder(p, cfg, rounded, tell))
+	language, err := generate.New(m.Network, len(ids), max(o.length, len(ids)+o.tokens), p.work.Backend, languageBuilder(p, cfg, known, tell))
 	if err != nil {
 		return err
 	}
@@ -208,21 +211,43 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	return nil
 }
 
-// rounded returns the integers that weights are rounded to by the text of --calib-data; nil where that is to the nearest.
-func (o *generateFlags) rounded(ctx context.Context, p *place, cfg config.Config, tell func(report.Progress)) (build.Rounded, error) {
-	if o.data.calData == "" {
-		return nil, nil
+// learned is what a text has told of a model before engines are built of it, or of networks made of it.
+type learned struct {
+	rounded   build.Rounded // the integers of weights; nil where they are the nearest
+	collected dataset.Data  // what ranges are found of; nil where none are asked for
+}
+
+// calibrated returns what the text of --calib-data, or the file of --ranges, tells of the model.
+func (o *generateFlags) calibrated(ctx context.Context, p *place, cfg config.Config, tell func(report.Progress)) (k learned, err error) {
+	ranges := cfg.Precision == config.INT8 && !p.model.Quantized
+	if file := o.config.quantization.file; ranges && file != nil {
+		k.collected = file.CollectedData()
+	} else if ranges && o.data.calData == "" {
+		return k, usageError{errors.New("--precision int8: the model brings no quantisation: name a text by --calib-data, or a file of trtui calibrate by --ranges")}
 	}
-	work, err := p.work, error(nil)
+	if o.data.calData == "" || k.collected != nil && cfg.Weights == "" {
+		return k, nil
+	}
+	work := p.work
 	if _, work.CalData, err = o.data.open(p.model, false, nil); err != nil {
-		return nil, err
+		return k, err
 	}
 	if cfg.Shapes, err = p.model.DataShapes(work.CalData); err != nil {
-		return nil, err
+		return k, err
 	}
 	r := sessions.NewRunner(p.model, work, tell)
 	defer r.Close()
-	return sessions.Rounded(ctx, r, cfg)
+	if ranges && k.collected == nil {
+		found, err := r.Calibration(ctx, cfg)
+		if err != nil {
+			return k, err
+		}
+		k.collected = found.CollectedData()
+	}
+	if cfg.Weights != "" {
+		k.rounded, err = sessions.Rounded(ctx, r, cfg)
+	}
+	return k, err
 }
 
 // workshop is a place without data: what a language model reads is its prompt.
@@ -236,16 +261,23 @@ func (o *generateFlags) workshop(m *model.Model) (*place, error) {
 	return p, err
 }
 
-// languageBuilder builds engines of the model, or of a network made of it, as a configuration says, by weights that are rounded so. The
+// languageBuilder builds engines of the model, or of a network made of it, as a configuration says, by what is known of it. The
 // place's data is not for them: they have shapes of their own.
-func languageBuilder(p *place, cfg config.Config, rounded build.Rounded, tell func(report.Progress)) generate.Builder {
+func languageBuilder(p *place, cfg config.Config, k learned, tell func(report.Progress)) generate.Builder {
 	work := p.work
-	work.Data, work.CalData, work.Rounded = nil, nil, rounded
+	work.Data, work.CalData, work.Rounded = nil, k.collected, k.rounded
+	if k.collected != nil {
+		weights := cfg.Quantization.Rounding
+		if cfg.Quantization = cfg.Quantization.ByCollected(); k.rounded != nil {
+			cfg.Quantization.Rounding = weights
+		}
+	}
 	return func(ctx context.Context, n *graph.Network, shapes map[string][]int) (*run.Engine, error) {
 		m := *p.model
 		m.Network = n
 		shaped := cfg.Clone()
 		shaped.Batch, shaped.Shapes = 1, shapes
+		maps.DeleteFunc(shaped.Quantization.Ranges, func(name string, _ []float64) bool { return n.Tensor(name) == nil })
 		shaped.MinShapes, shaped.MaxShapes, shaped.Profiles = nil, nil, nil
 		r := sessions.NewRunner(&m, work, tell)
 		defer r.Close() // what it loads to compile the engine's code

@@ -64,7 +64,7 @@ func TestLanguageBuilderGivesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := languageBuilder(p, config.Default(), nil, nil)(t.Context(), m.Network, shapes(1, 4))
+		e, err := languageBuilder(p, config.Default(), learned{}, nil)(t.Context(), m.Network, shapes(1, 4))
 		if err != nil || len(e.Any().Code) == 0 {
 			t.Errorf("lost %v: %v", lost, err)
 		}

@@ -36,7 +36,7 @@ func (f *modelFlags) speak(p *place) {
 		return
 	}
 	open := func(cfg config.Config, rounded build.Rounded, tell func(report.Progress)) (*generate.Model, error) {
-		return generate.New(m.Network, len(ids), len(ids)+liveTokens, p.work.Backend, languageBuilder(p, cfg, rounded, tell))
+		return generate.New(m.Network, len(ids), len(ids)+liveTokens, p.work.Backend, languageBuilder(p, cfg, learned{rounded: rounded}, tell))
 	}
 	if probe, err := open(config.Config{}, nil, nil); err != nil {
 		return // it is no language model

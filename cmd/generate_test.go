@@ -120,7 +120,7 @@ func TestGenerateErrors(t *testing.T) {
 		{"--tokens 9223372036854775807: want 1 to", []string{fixed, "--ids", "1", "--tokens", "9223372036854775807"}},
 		{"--length 1000000000000: want 0 to", []string{fixed, "--ids", "1", "--length", "1000000000000"}},
 		{"is 0 to 1", []string{fixed, "--ids", "1", "--top-p", "2"}},
-		{"gets no ranges", []string{fixed, "--ids", "1", "--precision", "int8"}},
+		{"name a text by --calib-data, or a file of trtui calibrate by --ranges", []string{fixed, "--ids", "1", "--precision", "int8"}},
 		{"what it is for is not known", []string{filepath.Join("..", "testdata", "digits.onnx"), "--ids", "1"}},
 		{"no such file", []string{"nothing.onnx", "--ids", "1"}},
 	} {
