@@ -33,6 +33,9 @@ type configFlags struct {
 	ranges       profileFlags
 	useProfile   int                // of an engine
 	derived      []model.Derived    // extents that nobody gave
+	dataMin      map[string][]int   // the least shapes of the data's items, where these differ
+	dataMax      map[string][]int   // and the largest
+	ofData       bool               // an engine serves these
 	sweep        []report.SweepAxis // that the engine is to serve
 	state        string
 	layers       []string
@@ -352,7 +355,7 @@ func (g *configFlags) shaped(m *model.Model, cfg config.Config, ofData map[strin
 	}
 	batch, given := m.BatchOfShapes(cfg.Shapes)
 	if cfg.Shapes == nil {
-		cfg.Shapes = ofData
+		g.rangeOfData(&cfg, ofData)
 	}
 	if cfg.Shapes == nil {
 		cfg.Shapes = builtShapes(m)

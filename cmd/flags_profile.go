@@ -12,6 +12,7 @@ import (
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/ui"
 )
 
 // profileFlags are --minShapes, --optShapes and --maxShapes of each profile, as trtexec has them: --profile says which one those
@@ -162,6 +163,28 @@ func (g *configFlags) profiles(cfg *config.Config) error {
 // withoutShapes is the error of a profile that is to be made of nothing.
 func withoutShapes(k int) error {
 	return fmt.Errorf("--profile %d: give --optShapes or --maxShapes behind it", k)
+}
+
+// rangeOfData gives a configuration the shapes of the data: those of the first item, and where items differ the range of them all. A range
+// that is swept is another one.
+func (g *configFlags) rangeOfData(cfg *config.Config, shapes map[string][]int) {
+	cfg.Shapes = shapes
+	g.ofData = shapes != nil && g.dataMin != nil && len(g.sweep) == 0 && len(cfg.MinShapes)+len(cfg.MaxShapes)+len(cfg.Profiles) == 0 && cfg.Batch <= 1
+	if g.ofData {
+		cfg.MinShapes, cfg.MaxShapes = maps.Clone(g.dataMin), maps.Clone(g.dataMax)
+	}
+}
+
+// rangeText writes the range of the data's items, as in "ids:1x3 to 1x31".
+func (g *configFlags) rangeText() string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(g.dataMin)) {
+		low, high := config.TimesText(g.dataMin[name]), config.TimesText(g.dataMax[name])
+		if low != high {
+			list = append(list, ui.VisibleName(name)+":"+low+" to "+high)
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // overProfiles sets the profiles over those of an engine or a file.

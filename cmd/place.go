@@ -206,6 +206,7 @@ func (f *modelFlags) datasets(m *model.Model, embedded bool) (data, cal dataset.
 	if f.data.state, err = f.config.stateFor(m); err != nil {
 		return nil, nil, err
 	}
+	f.config.dataMin, f.config.dataMax = nil, nil
 	if data, cal, err = f.data.open(m, embedded, given); err != nil {
 		return nil, nil, err
 	}
@@ -213,6 +214,7 @@ func (f *modelFlags) datasets(m *model.Model, embedded bool) (data, cal dataset.
 		if f.data.shapes, err = m.DataShapes(shaped); err != nil {
 			return nil, nil, err
 		}
+		f.config.dataMin, f.config.dataMax = model.DataRange(m, shaped, f.data.shapes)
 	}
 	if data == nil {
 		env, err := f.symbols(m, 1)
@@ -310,6 +312,10 @@ func (f *modelFlags) with(path string, stderr io.Writer, use func(*place, *sessi
 	}
 	for _, note := range f.config.quantization.notes() {
 		p.work.Warn(note)
+	}
+	_, _ = f.configFor(p.model) // what it says; an error is told where it is used
+	if f.config.ofData {
+		writeNote(stderr, "items of the data differ in shape, and no shapes were given: engines serve %s", f.config.rangeText())
 	}
 	for _, d := range f.config.derived {
 		writeNote(stderr, "%s is taken to be %s: %s has the shape %s", d.Symbol, d.Sum, ui.VisibleName(d.Input), config.TimesText(d.Shape))

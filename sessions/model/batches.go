@@ -100,6 +100,43 @@ func (m *Model) DataShapes(d dataset.Data) (map[string][]int, error) {
 	return shapes, nil
 }
 
+// DataRange returns the least and the largest shapes of inputs that items of data have, where these differ and layers fit together there;
+// nil where not. shapes are those of the first item.
+func DataRange(m *Model, d dataset.Data, shapes map[string][]int) (low, high map[string][]int) {
+	unlike := dataset.Unlike(d)
+	if len(shapes) == 0 || len(unlike) < 2 || m.Engine != nil || m.Refused != nil {
+		return nil, nil
+	}
+	env, err := m.Network.BindSome(nil, shapes)
+	if err != nil {
+		return nil, nil
+	}
+	least, most := AxisSymbols(m.Network, shapes), AxisSymbols(m.Network, shapes)
+	for _, i := range unlike {
+		in, err := d.Inputs(i)
+		if err != nil {
+			return nil, nil
+		}
+		one, err := m.Network.Bind(in)
+		if err != nil {
+			return nil, nil
+		}
+		for name := range least {
+			least[name], most[name] = min(least[name], one[name]), max(most[name], one[name])
+		}
+	}
+	ties := FindTies(m, env)
+	for _, tie := range ties.List() {
+		delete(least, tie.Symbol)
+		delete(most, tie.Symbol)
+	}
+	from, to := m.Network.Counts(ties.Move(env, least)), m.Network.Counts(ties.Move(env, most))
+	if CheckExtents(m, from) != nil || CheckExtents(m, to) != nil {
+		return nil, nil
+	}
+	return m.Network.ShapesAt(from), m.Network.ShapesAt(to)
+}
+
 // OneOf returns the values of a network's symbols for a single item, of those for a batch.
 func OneOf(n *graph.Network, env map[string]int) map[string]int {
 	one := maps.Clone(env)

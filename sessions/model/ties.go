@@ -34,8 +34,9 @@ func FindTies(m *Model, env map[string]int) *Ties {
 	if len(symbols) < 2 || len(symbols) > mostTied || m.Refused != nil || CheckExtents(m, env) != nil {
 		return t
 	}
+	from := maps.Clone(env)
 	fits := func(by map[string]int) bool {
-		at := maps.Clone(env)
+		at := maps.Clone(from)
 		for name, n := range by {
 			if at[name] += n; at[name] < 1 {
 				return false
@@ -46,6 +47,14 @@ func FindTies(m *Model, env map[string]int) *Ties {
 	symbols = slices.DeleteFunc(symbols, func(s string) bool { // what moves by itself
 		return fits(map[string]int{s: 1}) || fits(map[string]int{s: -1})
 	})
+	const raise = 8 // so that there is room to move down, too, where extents are as few as one new token
+	for i, a := range symbols {
+		for _, b := range symbols[i+1:] {
+			if fits(map[string]int{a: raise, b: raise}) {
+				from[a], from[b] = from[a]+raise, from[b]+raise
+			}
+		}
+	}
 	together := func(a, b string) (sign int) { // by which b moves with a
 		for _, sign := range []int{1, -1} {
 			if fits(map[string]int{a: 1, b: sign}) && fits(map[string]int{a: 3, b: 3 * sign}) || fits(map[string]int{a: -1, b: -sign}) && fits(map[string]int{a: -3, b: -3 * sign}) {

@@ -34,6 +34,10 @@ func TestTies(t *testing.T) {
 			return d.Add(d.Concat(1, input(d, "past", "batch", "old"), input(d, "x", "batch", "new")), input(d, "mask", "batch", "total"))
 		}, map[string]int{"batch": 2, "old": 8, "new": 1, "total": 9}, "total", "new + old",
 			map[string]int{"old": 20, "batch": 3}, map[string]int{"batch": 3, "old": 20, "new": 1, "total": 21}, "total", "axis total follows others, as new + old"},
+		{"few", func(d *graph.Definition) *graph.Tensor {
+			return d.Add(d.Concat(1, input(d, "past", "batch", "old"), input(d, "x", "batch", "new")), input(d, "mask", "batch", "total"))
+		}, map[string]int{"batch": 1, "old": 3, "new": 2, "total": 5}, "total", "new + old",
+			map[string]int{"old": 6, "new": 1}, map[string]int{"batch": 1, "old": 6, "new": 1, "total": 7}, "total", "axis total follows others, as new + old"},
 		{"both moved", func(d *graph.Definition) *graph.Tensor {
 			return d.Add(d.Concat(1, input(d, "past", "batch", "old"), input(d, "x", "batch", "new")), input(d, "mask", "batch", "total"))
 		}, map[string]int{"batch": 2, "old": 8, "new": 4, "total": 12}, "total", "new + old",
