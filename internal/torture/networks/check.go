@@ -292,7 +292,8 @@ func (c *check) lower(b run.Backend, o *build.Optimized, cfg pass.Config) (*buil
 		if err != nil {
 			return nil, fmt.Errorf("collect: %w", err)
 		}
-		kind, err := quant.ParseCalibrator(c.setup.Calibrator, quant.Scheme{})
+		lc.Policy.Scheme = quant.Scheme{ByToken: c.setup.Tokens != "", Asymmetric: c.setup.Tokens == "asymmetric"}
+		kind, err := quant.ParseCalibrator(c.setup.Calibrator, lc.Policy.Scheme)
 		if err != nil {
 			return nil, err
 		}

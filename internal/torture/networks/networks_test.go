@@ -18,7 +18,7 @@ import (
 )
 
 // madeByBuilder are the ops that no operator of ONNX's own domain is: passes, planner and imports of others make them.
-var madeByBuilder = map[string]bool{"DynamicQuantizeMatMul": true, "GatedMatMul": true, "MatMulNBits": true, "Pointwise": true, "Reformat": true}
+var madeByBuilder = map[string]bool{"DynamicQuantizeMatMul": true, "GatedMatMul": true, "MatMulNBits": true, "Pointwise": true, "Reformat": true, "RoundRows": true}
 
 // madeByImport are the ops that imports make where data decide an extent, which they do not in random networks; onnxruntime has no
 // ImageDecoder.

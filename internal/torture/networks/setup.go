@@ -17,6 +17,7 @@ type Setup struct {
 	Threads     int      `json:",omitempty"`
 	Precision   string   `json:",omitempty"` // fp32, fp16, int8
 	Calibrator  string   `json:",omitempty"`
+	Tokens      string   `json:",omitempty"` // symmetric or asymmetric: ranges by token for products of rows; "" for none
 	Disable     []string `json:",omitempty"` // rules and passes
 	Tactics     uint64   `json:",omitempty"` // seed of the prices by which tactics are chosen; 0 is the best guess
 	File        bool     `json:",omitempty"` // the engine is written and read between
@@ -43,6 +44,7 @@ func RandomSetups(seed uint64, features []string) []Setup {
 		if p == "int8" {
 			kinds := quant.Calibrators()
 			s.Calibrator = kinds[rnd.IntN(len(kinds))].Name
+			s.Tokens = []string{"", "", "symmetric", "asymmetric"}[rand.New(rand.NewPCG(seed, 13)).IntN(4)]
 		}
 		if rnd.IntN(3) > 0 {
 			s.Tactics = 1 + rnd.Uint64N(1<<30)

@@ -58,10 +58,13 @@ func (h *shrinker) plain() bool {
 		add(func(s *Setup) { s.Threads = 1 })
 	}
 	if h.setup.Precision == "int8" || h.setup.Precision == "fp16" {
-		add(func(s *Setup) { s.Precision, s.Calibrator = "fp32", "" })
+		add(func(s *Setup) { s.Precision, s.Calibrator, s.Tokens = "fp32", "", "" })
 	}
 	if h.setup.Calibrator != "" && h.setup.Calibrator != "minmax" {
 		add(func(s *Setup) { s.Calibrator = "minmax" })
+	}
+	if h.setup.Tokens != "" {
+		add(func(s *Setup) { s.Tokens = "" })
 	}
 	if len(h.setup.Disable) > 0 {
 		add(func(s *Setup) { s.Disable = nil })
