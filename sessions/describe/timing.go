@@ -143,7 +143,7 @@ func (t *Times) inference() *report.InferenceSplit {
 	r.Samples = len(t.splits)
 	r.Enqueue = median(func(s run.Split) time.Duration { return s.Enqueue })
 	r.H2D = median(func(s run.Split) time.Duration { return s.H2D })
-	r.Compute = median(func(s run.Split) time.Duration { return s.Compute })
+	r.Compute = LatencyOf(t.Latency).Median
 	r.D2H = median(func(s run.Split) time.Duration { return s.D2H })
 	return &r
 }

@@ -25,7 +25,8 @@ const UnstableCV = 0.025
 func (l *Latency) Unstable() bool { return l.CV > UnstableCV }
 
 // InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians
-// of inferences apart from those of EndToEnd, which leave the data where it is.
+// of inferences apart from those of EndToEnd, which leave the data where it is. What is computed is that of EndToEnd: of other
+// inferences it would be another time, on a machine that does other work.
 type InferenceSplit struct {
 	Samples     int
 	Enqueue     time.Duration // of the host, to hand the work to the device
