@@ -127,6 +127,8 @@ func writeSweep(w io.Writer, head report.Head, s *report.Sweep) {
 		switch {
 		case p.Best:
 			mark = s.Marked()
+		case p.Alike:
+			mark = "not told from the best"
 		case !p.Within:
 			mark = "over the limit"
 		}
@@ -218,7 +220,17 @@ func bestText(s *report.Sweep) string {
 	case !s.Counts():
 		return fmt.Sprintf("largest%s: %s, %s ms", within, pointText(s, best[0]), ms(best[0].Latency.Median))
 	case len(best) == 1:
-		return fmt.Sprintf("best%s: %s, %.1f items/s", within, pointText(s, best[0]), best[0].Throughput)
+		text := fmt.Sprintf("best%s: %s, %.1f items/s", within, pointText(s, best[0]), best[0].Throughput)
+		var alike []string
+		for _, p := range s.Points {
+			if p.Alike {
+				alike = append(alike, pointText(s, p))
+			}
+		}
+		if len(alike) > 0 {
+			text += "; not told from noise: " + strings.Join(alike, "; ")
+		}
+		return text
 	}
 	return fmt.Sprintf("best%s: the most items/s at each size of item", within)
 }

@@ -55,11 +55,13 @@ type SweepPoint struct {
 	Contexts    int `json:",omitempty"` // that run at the same time; 0: one, with all of the device's threads
 	Threads     int `json:",omitempty"` // of each of the contexts, on a CPU
 	Latency     Latency
-	Throughput  float64 `unit:"items_per_s"` // at the median latency; of contexts that run at the same time, items over the time of all
-	MemoryBytes int     // of activations, workspace, inputs and outputs that this shape needs
-	HeldBytes   int     // of these that the contexts have, whatever the shape
-	Within      bool    `output:"within_limit"` // its median latency is not over the limit
-	Best        bool    // the one to choose, see Choose
+	Throughput  float64       `unit:"items_per_s"` // at the median latency; of contexts that run at the same time, items over the time of all
+	MemoryBytes int           // of activations, workspace, inputs and outputs that this shape needs
+	HeldBytes   int           // of these that the contexts have, whatever the shape
+	Within      bool          `output:"within_limit"` // its median latency is not over the limit
+	Best        bool          // the one to choose, see Choose
+	Alike       bool          `json:",omitempty" output:"alike_best"` // its items a second cannot be told from the best one's
+	Low, High   time.Duration `json:",omitempty"`                     // in which the median lies with 99 % confidence; 0: not known
 }
 
 // Extents returns those from low to high, the last of which is high: by doubling, or where step is not 0 in steps. Those beyond the
@@ -122,7 +124,8 @@ func (s *Sweep) Choose() (best []int) {
 			k = largest(points, s.LatencyLimit)
 		}
 		for i, p := range points {
-			s.Points[places[g][i]].Within, s.Points[places[g][i]].Best = p.Within, i == k
+			at := &s.Points[places[g][i]]
+			at.Within, at.Best, at.Alike = p.Within, i == k, p.Alike
 		}
 		if k >= 0 {
 			best = append(best, places[g][k])
@@ -158,18 +161,36 @@ func largest(points []SweepPoint, limit time.Duration) int {
 }
 
 // ChooseBest marks the points whose median latency is not over a limit, where that is not 0, and of these the one with the most
-// items a second, which it returns; -1 where none keeps the limit.
+// items a second, which it returns; -1 where none keeps the limit. Those that cannot be told from it are marked as alike.
 func ChooseBest(points []SweepPoint, limit time.Duration) (best int) {
 	best = -1
 	for i := range points {
 		p := &points[i]
-		p.Within, p.Best = limit == 0 || p.Latency.Median <= limit, false
+		p.Within, p.Best, p.Alike = limit == 0 || p.Latency.Median <= limit, false, false
 		if p.Within && (best < 0 || p.Throughput > points[best].Throughput) {
 			best = i
 		}
 	}
-	if best >= 0 {
-		points[best].Best = true
+	if best < 0 {
+		return best
+	}
+	points[best].Best = true
+	for i := range points {
+		p := &points[i]
+		p.Alike = i != best && p.Within && points[best].over(p).Noise()
 	}
 	return best
+}
+
+// over returns how many times as many items a second as another point one makes, with the interval that those of both medians give: one
+// was measured after the other.
+func (p *SweepPoint) over(other *SweepPoint) Speed {
+	if p.Throughput == 0 || other.Throughput == 0 || p.Latency.Median == 0 || other.Latency.Median == 0 {
+		return Speed{}
+	}
+	interval := func(x *SweepPoint) Interval {
+		return Interval{x.Latency.Median, float64(x.Low), float64(x.High)}
+	}
+	s := interval(p).Over(interval(other))
+	return s.Per(p.Throughput / other.Throughput / s.Ratio)
 }

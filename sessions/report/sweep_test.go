@@ -43,3 +43,20 @@ func TestChoose(t *testing.T) {
 		}
 	}
 }
+
+// TestChooseAlike: a point whose items a second cannot be told from the best one's by the intervals of both medians is said to be so, and
+// one that is far off, or over the limit, is not.
+func TestChooseAlike(t *testing.T) {
+	point := func(contexts int, rate float64, low, median, high time.Duration) SweepPoint {
+		return SweepPoint{Values: []int{contexts}, Throughput: rate, Latency: Latency{Median: median}, Low: low, High: high}
+	}
+	points := []SweepPoint{point(1, 100, 900, 1000, 1150), point(2, 104, 1700, 1900, 2100), point(4, 50, 7600, 8000, 8400), point(8, 60, 0, 8000, 0), point(16, 103, 10000, 20000, 40000)}
+	if best := ChooseBest(points, 10000); best != 1 {
+		t.Errorf("point %d is best", best)
+	}
+	for i, want := range []bool{true, false, false, false, false} {
+		if points[i].Alike != want {
+			t.Errorf("%d contexts alike %v", points[i].Values[0], points[i].Alike)
+		}
+	}
+}

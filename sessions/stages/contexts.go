@@ -68,6 +68,7 @@ func (m *timing) Together(ctx context.Context, l *run.Loaded, at *run.Plan, in m
 		return point, err
 	}
 	point = summed(at, describe.LatencyOf(samples))
+	m.bound(&point, samples)
 	point.Throughput = float64(point.Batch*len(samples)) / max(took.Seconds(), 1e-9)
 	point.Shapes, point.Contexts, point.Threads = shapes, n, threads
 	point.MemoryBytes, point.HeldBytes = n*point.MemoryBytes, held

@@ -178,8 +178,16 @@ func (m *timing) Point(ctx context.Context, c *run.ExecutionContext, at *run.Pla
 	var samples []time.Duration
 	err := c.Profile(ctx, m.device.Profiling(p), func(s run.Sample) { samples = append(samples, s.Latency) })
 	point := summed(at, describe.LatencyOf(samples))
+	m.bound(&point, samples)
 	point.HeldBytes = c.Held()
 	return point, err
+}
+
+// bound adds the interval in which a point's median lies, where times vary.
+func (m *timing) bound(p *report.SweepPoint, samples []time.Duration) {
+	if i := compare.IntervalOf(samples); !m.device.Estimated() {
+		p.Low, p.High = time.Duration(i.Low), time.Duration(i.High)
+	}
 }
 
 // summed returns the point of a plan at its extents, with its latency.

@@ -153,10 +153,13 @@ func (x *alongAxis) nextLimit() tea.Cmd {
 
 // mark is what is said of the points to choose.
 func (x *alongAxis) mark(row int) string {
-	if !x.sweep.Points[row].Best {
-		return ""
+	switch p := &x.sweep.Points[row]; {
+	case p.Best:
+		return " " + x.sweep.Marked()
+	case p.Alike: // within noise
+		return " as good"
 	}
-	return " " + x.sweep.Marked()
+	return ""
 }
 
 // draw draws the latency over the extent, and what beside adds to it, where there is room above the table, and returns what is left for that.
