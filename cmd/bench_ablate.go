@@ -64,7 +64,7 @@ func writeAblation(w io.Writer, head report.Head, a *report.Ablation) {
 		}
 		rows = append(rows, []string{r.Rule, strconv.Itoa(r.Sites), strconv.Itoa(r.LayersSaved), bytesText(int(r.BytesSaved)), with, without, worthBar(r.Worth, most, 24), worthText(r)})
 	}
-	writeTable(w, []string{"rule", ">places", "~>layers saved", "~>saved", ">with ms", ">without ms", "~worth", ""}, rows)
+	writeTable(w, []string{"rule", ">places", "~>layers saved", "~>saved", ">with ms", ">without ms", "~worth", "in rounds"}, rows)
 	if n := len(a.Idle); n > 0 {
 		fmt.Fprintf(w, "\n%s nowhere in this network\n", count(n, "other rule")+" apply")
 	}

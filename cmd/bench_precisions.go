@@ -124,8 +124,8 @@ func columnSums(c *report.Columns, end bool) []string {
 			times = fmt.Sprintf("%.2f", float64(first)/float64(took))
 		}
 		if s := k.Speed; end && s != nil {
-			if times = fmt.Sprintf("%.2f", s.Ratio); !s.Significant {
-				says = "no significant difference"
+			if says = s.Beside(first, took).InRounds(); !s.Significant {
+				says = strings.TrimSuffix("no significant difference, "+says, ", ")
 			}
 		}
 		row = append(row, times, says)

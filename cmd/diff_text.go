@@ -109,10 +109,8 @@ func endToEnd(d *report.Diff) string {
 		text += ", too noisy to tell"
 	case !e.Significant:
 		text += ", no significant difference"
-	case e.Ratio >= 1:
-		text += fmt.Sprintf(", %.2fx as fast", e.Ratio)
 	default:
-		text += fmt.Sprintf(", %.2fx as slow", 1/e.Ratio)
+		text += ", " + e.Beside(e.A, e.B).Faster()
 	}
 	if e.Known() && !d.A.Estimated {
 		text += fmt.Sprintf(" (A/B %.3f to %.3f with 99 %% confidence", e.Low, e.High)

@@ -377,7 +377,7 @@ func writeEval(w io.Writer, heading string, rows []evalRow) error {
 	for _, r := range rows {
 		median, p99, speed, remark := ms(r.Latency), ms(r.LatencyP99), "1.00×", ""
 		if r.Speed != nil {
-			speed, remark = speedText(*r.Speed)
+			speed, remark = speedText(*r.Speed, rows[0].Latency, r.Latency)
 		}
 		if r.Reference && len(rows) > 1 {
 			remark = "reference"
@@ -465,17 +465,22 @@ func (r evalRow) precision() string {
 	return text
 }
 
-// speedText prints how many times as fast as the first row one is, with a remark where that says little. A difference within
-// the noise is none.
-func speedText(s report.Speed) (speed, remark string) {
-	speed = fmt.Sprintf("%.2f×", s.Ratio)
+// speedText prints how many times as fast as another one is by the times of both, with a remark where that says little, or where rounds
+// have another ratio.
+func speedText(s report.Speed, reference, own time.Duration) (speed, remark string) {
+	said := s.Beside(reference, own)
+	speed = fmt.Sprintf("%.2f×", said.Ratio)
+	var remarks []string
 	if !s.Significant {
-		speed, remark = "~1.00×", "no significant difference; "
+		remarks = append(remarks, "no significant difference")
+	}
+	if said.Rounds != 0 {
+		remarks = append(remarks, fmt.Sprintf("%.2f× in rounds", said.Rounds))
 	}
 	if !s.SideBySide {
-		remark += "not measured side by side; "
+		remarks = append(remarks, "not measured side by side")
 	}
-	return speed, strings.TrimSuffix(remark, "; ")
+	return speed, strings.Join(remarks, "; ")
 }
 
 // hundredths prints a number with two digits behind the point.

@@ -5,22 +5,26 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// TestSpeedText says of a difference within the noise that there is none.
+// TestSpeedText says of a difference within the noise that there is none, and the ratio of rounds where it is not that of the times.
 func TestSpeedText(t *testing.T) {
 	for _, c := range []struct {
 		speed        report.Speed
+		own          time.Duration // of 1000
 		text, remark string
 	}{
-		{report.Speed{Ratio: 2.1, Low: 2, High: 2.2, Significant: true, SideBySide: true}, "2.10×", ""},
-		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2, SideBySide: true}, "~1.00×", "no significant difference"},
-		{report.Speed{Ratio: 1.68, Low: 1.5, High: 1.8, Significant: true}, "1.68×", "not measured side by side"},
-		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2}, "~1.00×", "no significant difference; not measured side by side"},
+		{report.Speed{Ratio: 2.1, Low: 2, High: 2.2, Significant: true, SideBySide: true}, 476, "2.10×", ""},
+		{report.Speed{Ratio: 2.1, Low: 2, High: 2.2, Significant: true, SideBySide: true}, 800, "1.25×", "2.10× in rounds"},
+		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2, SideBySide: true}, 926, "1.08×", "no significant difference"},
+		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2, SideBySide: true}, 500, "2.00×", "no significant difference; 1.08× in rounds"},
+		{report.Speed{Ratio: 1.68, Low: 1.5, High: 1.8, Significant: true}, 595, "1.68×", "not measured side by side"},
+		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2}, 926, "1.08×", "no significant difference; not measured side by side"},
 	} {
-		if text, remark := speedText(c.speed); text != c.text || remark != c.remark {
+		if text, remark := speedText(c.speed, 1000, c.own); text != c.text || remark != c.remark {
 			t.Errorf("%+v is %q, %q", c.speed, text, remark)
 		}
 	}

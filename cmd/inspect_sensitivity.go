@@ -129,7 +129,7 @@ func writeRaise(w io.Writer, s *report.Sensitivity) {
 	if r.Measured != nil {
 		remark := "on " + count(r.Items, "item") + ", engines built"
 		if r.Speed != nil {
-			speed, why := speedText(*r.Speed)
+			speed, why := speedText(*r.Speed, r.Measured.Time, r.Measured.RaisedTime)
 			remark += "; " + strings.TrimSuffix("speed "+speed+" "+why, " ")
 		}
 		add("measured", *r.Measured, remark)

@@ -126,7 +126,7 @@ func TestDeltaShort(t *testing.T) {
 	was.Timings = &timings
 	timings.EndToEnd.Median *= 2
 	say := func() []string {
-		return trials.Delta(was.Config, ui.Duration(was.Timings.EndToEnd.Median), now, ui.Duration(now.Timings.EndToEnd.Median), now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false))
+		return trials.Delta(was.Config, ui.Duration(was.Timings.EndToEnd.Median), now, ui.Duration(now.Timings.EndToEnd.Median), now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false), was.Timings.EndToEnd.Median)
 	}
 	lines := say()
 	for i, line := range lines {

@@ -8,7 +8,6 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane"
-	"github.com/trtui/trtui/views/words"
 )
 
 // tellColumns says how long each precision took that was measured side by side.
@@ -29,7 +28,7 @@ func tellColumns(s *report.Snapshot) tea.Cmd {
 		case !c.Speed.Significant:
 			parts = append(parts, c.Label+" "+ui.Duration(c.Latency.Median)+", no significant difference")
 		default:
-			parts = append(parts, c.Label+" "+ui.Duration(c.Latency.Median)+", "+words.Faster(*c.Speed))
+			parts = append(parts, c.Label+" "+ui.Duration(c.Latency.Median)+", "+c.Speed.Beside(s.Columns.Columns[0].Latency.Median, c.Latency.Median).Faster())
 		}
 	}
 	return pane.News(ui.Good, strings.Join(parts, "; "))

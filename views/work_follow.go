@@ -95,6 +95,6 @@ func (w *workbench) tell(now *report.Snapshot) tea.Cmd {
 	if lines := trials.Reshaped(&then, before, now, after, speed); lines != nil {
 		return pane.News(ui.Good, lines[0], lines[1:]...)
 	}
-	lines := trials.Delta(was.Config, before, now, after, speed)
+	lines := trials.Delta(was.Config, before, now, after, speed, latency.Median)
 	return pane.News(ui.Good, lines[0], lines[1:]...)
 }

@@ -57,35 +57,39 @@ func LayersCSV(t *report.Timings) ([]byte, error) {
 
 // ColumnsCSV writes a row for each set of layers in each configuration, so that a pivot table has them side by side.
 func ColumnsCSV(c *report.Columns) ([]byte, error) {
-	out := table{columns: []string{"layer", "configuration", "precision", "tactic", "median µs", "share %", "x the first", "fastest"}}
+	out := table{columns: []string{"layer", "configuration", "precision", "tactic", "median µs", "share %", "x the first", "x in rounds", "fastest"}}
 	for _, r := range c.Rows {
 		for i, cell := range r.Cells {
 			if cell == nil {
 				continue
 			}
 			label := c.Columns[i].Label
-			out.rows = append(out.rows, []string{r.Name, label, cell.Precision, cell.Tactic, microText(cell.Median), number(100 * cell.Share), number(cell.Ratio), yes(r.Fastest == label)})
+			out.rows = append(out.rows, []string{r.Name, label, cell.Precision, cell.Tactic, microText(cell.Median), number(100 * cell.Share), number(cell.Ratio), "", yes(r.Fastest == label)})
 		}
 	}
 	for _, k := range c.Columns {
 		if k.Err == "" {
-			out.rows = append(out.rows, []string{"end to end", k.Label, "", "", microText(k.Latency.Median), "", speedRatio(k.Speed), ""})
+			ratio, rounds := speedRatio(k.Speed, c.Columns[0].Latency.Median, k.Latency.Median)
+			out.rows = append(out.rows, []string{"end to end", k.Label, "", "", microText(k.Latency.Median), "", ratio, rounds, ""})
 		}
 	}
 	return out.csv()
 }
 
-// speedRatio is that of the first, beside itself, too.
-func speedRatio(s *report.Speed) string {
+// speedRatio is that of the first, beside itself, too: of the times, and of rounds in which both were measured.
+func speedRatio(s *report.Speed, first, own time.Duration) (ratio, rounds string) {
 	if s == nil {
-		return "1"
+		return "1", ""
 	}
-	return number(s.Ratio)
+	if s.SideBySide {
+		rounds = number(s.Ratio)
+	}
+	return number(s.Beside(first, own).Ratio), rounds
 }
 
 // AblationCSV writes a row for each rule that was switched off.
 func AblationCSV(a *report.Ablation) ([]byte, error) {
-	out := table{columns: []string{"rule", "places", "layers saved", "bytes saved", "with ms", "without ms", "worth x", "worth x low", "worth x high", "significant", "same engine", "error"}}
+	out := table{columns: []string{"rule", "places", "layers saved", "bytes saved", "with ms", "without ms", "worth x in rounds", "low", "high", "significant", "same engine", "error"}}
 	for _, r := range a.Rows {
 		row := []string{r.Rule, strconv.Itoa(r.Sites), strconv.Itoa(r.LayersSaved), fmt.Sprint(r.BytesSaved), "", "", "", "", "", "", yes(r.Same), r.Err}
 		if r.Without > 0 {

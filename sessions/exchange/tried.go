@@ -12,17 +12,20 @@ import (
 
 // triedTable lists the configurations that were tried, in their order.
 func triedTable(list []report.RecordedConfig, own bool) table {
-	out := table{name: "tried", title: "Configurations tried", columns: []string{"no.", "configuration", "median ms", "p99 ms", "x the first", "side by side", "top-1 %", "agreement %", "SQNR dB", "arena bytes", "weights bytes", "remark"}}
+	out := table{name: "tried", title: "Configurations tried", columns: []string{"no.", "configuration", "median ms", "p99 ms", "x the first", "in rounds", "side by side", "top-1 %", "agreement %", "SQNR dB", "arena bytes", "weights bytes", "remark"}}
 	first := slices.IndexFunc(list, func(c report.RecordedConfig) bool { return c.Median != nil && *c.Median > 0 })
 	for i := range list {
 		c := &list[i]
-		row := []string{strconv.Itoa(i + 1), c.Name, told(c.Median, millis), told(c.P99, millis), "", "",
+		row := []string{strconv.Itoa(i + 1), c.Name, told(c.Median, millis), told(c.P99, millis), "", "", "",
 			told(c.Top1, hundredfold), told(c.Agreement, hundredfold), told(c.SQNR, decibels), told(c.ArenaBytes, strconv.Itoa), told(c.Weights, strconv.Itoa), triedRemark(c)}
 		if first >= 0 && c.Median != nil && *c.Median > 0 {
 			s := c.Measured().Over(list[first].Measured(), own)
-			row[4], row[5] = number(s.Ratio), yes(s.SideBySide)
-			if s.Noise() {
-				row[4] = "noise"
+			row[4], row[6] = number(s.Beside(*list[first].Median, *c.Median).Ratio), yes(s.SideBySide)
+			switch {
+			case s.Noise():
+				row[5] = "noise"
+			case s.SideBySide:
+				row[5] = number(s.Ratio)
 			}
 		}
 		out.rows = append(out.rows, row)

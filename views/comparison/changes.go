@@ -67,7 +67,7 @@ func (v *changesView) columns() []ui.Column {
 		change,
 		number("A", 9, 3, func(g *report.LayerChange) float64 { return timeOf(g.A) }, words.Duration),
 		number("B", 9, 3, func(g *report.LayerChange) float64 { return timeOf(g.B) }, words.Duration),
-		number("B/A", 5, 2, func(g *report.LayerChange) float64 { return words.OrNaN(g.Ratio) }, func(x float64) string { return fmt.Sprintf("%.2f", x) }),
+		number("B/A", 5, 1, func(g *report.LayerChange) float64 { return words.OrNaN(g.Ratio) }, func(x float64) string { return fmt.Sprintf("%.2f", x) }),
 		text("is it real?", 13, 0, 0, v.verdict),
 		number("q", 5, 6, func(g *report.LayerChange) float64 { return known(g.Q) }, chance),
 		text("kind", 8, 0, 4, func(g *report.LayerChange) ui.Cell { return ui.Cell{Text: g.Kind, Style: ui.Muted} }),
@@ -297,8 +297,6 @@ func totalWords(d *report.Diff) string {
 	apart := ", measured in the same rounds"
 	if !e.SideBySide {
 		apart = ", not measured side by side"
-	} else if e.Known() && math.Abs(float64(e.B)/float64(e.A)*e.Ratio-1) > 0.05 {
-		apart = " in the same rounds; the times are of other moments"
 	}
 	return verdictWords(d, "too few samples to tell from noise", apart)
 }
@@ -325,7 +323,7 @@ func verdictWords(d *report.Diff, few, apart string) string {
 	case !e.Significant:
 		return "no significant difference" + apart
 	}
-	return words.Faster(e.Speed) + apart
+	return e.Beside(e.A, e.B).Faster() + apart
 }
 
 func magnitude(g *report.LayerChange) float64 { return math.Abs(float64(g.Delta)) }

@@ -279,6 +279,6 @@ func (v *columnsView) against(col *report.Column) string {
 	case !s.Significant:
 		return text + ", no significant difference"
 	default:
-		return text + ", " + words.Ratio(*s) + " as fast"
+		return text + ", " + s.Beside(v.shown.Columns[0].Latency.Median, col.Latency.Median).AsFast()
 	}
 }

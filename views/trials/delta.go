@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -14,8 +15,8 @@ import (
 
 // Delta compares a snapshot with what another configuration took: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
 // Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to. before and after
-// are the two latencies as text.
-func Delta(was config.Config, before string, now *report.Snapshot, after string, speed report.Speed) []string {
+// are the two latencies as text, took is the former.
+func Delta(was config.Config, before string, now *report.Snapshot, after string, speed report.Speed, took time.Duration) []string {
 	names := config.Labels([]config.Config{was, now.Config}, pane.OwnRanges(now))
 	long, short := [2]string{names[0], names[1]}, [2]string{}
 	for i, name := range names {
@@ -27,12 +28,13 @@ func Delta(was config.Config, before string, now *report.Snapshot, after string,
 	if short[0] == short[1] {
 		short[0] = "before"
 	}
+	faster := words.SpeedBeside(speed, took, now.Timings.EndToEnd.Median)
 	apart, briefly := "", ""
 	if !speed.SideBySide {
 		apart, briefly = "; not measured side by side", "; not side by side"
 	}
 	line := func(names [2]string, apart, agreement string) string {
-		return fmt.Sprintf("%s: %s, %s %s (%s%s)%s", names[1], after, words.Speed(speed), names[0], before, apart, agreement)
+		return fmt.Sprintf("%s: %s, %s %s (%s%s)%s", names[1], after, faster, names[0], before, apart, agreement)
 	}
 	with, and := "", ""
 	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
@@ -41,8 +43,8 @@ func Delta(was config.Config, before string, now *report.Snapshot, after string,
 	}
 	return []string{
 		line(long, apart, with), line(long, briefly, and), line(short, briefly, with), line(short, briefly, and), line(short, briefly, ""), line(short, "", ""),
-		fmt.Sprintf("%s, %s %s (%s)", after, words.Speed(speed), short[0], before),
-		words.Speed(speed) + " " + short[0],
+		fmt.Sprintf("%s, %s %s (%s)", after, faster, short[0], before),
+		faster + " " + short[0],
 	}
 }
 

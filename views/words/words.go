@@ -136,6 +136,23 @@ func Speed(s report.Speed) string {
 	return "no significant difference from" // what is sure and under 2 % counts as little as in a diff
 }
 
+// SpeedBeside is Speed beside the times of both: the ratio is that of these, or that of rounds, which is said.
+func SpeedBeside(s report.Speed, reference, own time.Duration) string {
+	switch said := s.Beside(reference, own); {
+	case s.Noise() || s.Ratio < 1.02 && s.Ratio > 0.98:
+		return Speed(s)
+	case s.Loose() && s.SideBySide:
+		return Faster(s) + " in rounds than"
+	case s.Loose():
+		return Faster(s) + " than"
+	case said.Rounds != 0:
+		said.Ratio, said.Rounds = said.Rounds, 0
+		return said.Faster() + " in rounds than"
+	default:
+		return said.Faster() + " than"
+	}
+}
+
 // Faster says how many times faster or slower something is, or at least is where no more is sure.
 func Faster(s report.Speed) string {
 	ratio, loose := s.Sure()
@@ -149,16 +166,14 @@ func Faster(s report.Speed) string {
 	return fmt.Sprintf("%s%.2fx faster", least, ratio)
 }
 
-// Ratio writes a ratio as "1.92x", with what bounds it before it where no more is sure.
+// Ratio writes a ratio as "1.92x", which is that of the times beside it, and as "~1.92x" where its interval is so wide that it says
+// little.
 func Ratio(s report.Speed) string {
-	ratio, loose := s.Sure()
-	switch {
-	case !loose:
-		return fmt.Sprintf("%.2fx", ratio)
-	case ratio < 1:
-		return fmt.Sprintf("<%.2fx", ratio)
+	text := fmt.Sprintf("%.2fx", s.Ratio)
+	if s.Loose() {
+		return "~" + text
 	}
-	return fmt.Sprintf(">%.2fx", ratio)
+	return text
 }
 
 // Model names a model as a person would: by its file.
