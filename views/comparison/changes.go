@@ -62,7 +62,7 @@ func (v *changesView) columns() []ui.Column {
 		return ui.Cell{Text: withSign(v.group(r).Delta), Style: verdictStyle(v.group(r)) | ui.Bold}
 	}
 	return []ui.Column{
-		text("layer", 20, 3, 0, func(g *report.LayerChange) ui.Cell { return ui.Cell{Text: words.ShortName(g.Name)} }),
+		text("layer", 16, 3, 0, func(g *report.LayerChange) ui.Cell { return ui.Cell{Text: words.ShortName(g.Name)} }),
 		{Title: v.legend(), Width: 15, Flex: 4, Align: ui.AlignZero, Cell: v.bar, Order: func(a, b int) int { return cmp.Compare(magnitude(v.group(a)), magnitude(v.group(b))) }, Down: true},
 		change,
 		number("A", 9, 3, func(g *report.LayerChange) float64 { return timeOf(g.A) }, words.Duration),
@@ -287,6 +287,9 @@ func drawTotals(c *ui.Canvas, d *report.Diff) {
 				words[len(words)-1] += fmt.Sprintf(" in %d rounds", d.Rounds)
 			}
 		}
+	}
+	if d.Told != nil {
+		words = append(words, fmt.Sprintf("told from noise from %.2fx to %.2fx on", d.Told.Least, d.Told.Most))
 	}
 	c.FitClauses(1, 2, c.W-2, ui.Muted, strings.Join(words, ", "))
 }

@@ -103,6 +103,9 @@ func (v *changeView) lines(g *report.LayerChange, w int) (lines []styledLine) {
 	if g.P != nil && g.Q != nil {
 		text += fmt.Sprintf("; q %s among %s, p %s alone", chance(*g.Q), words.Plural(len(v.of.cmp.diff.Groups), "group"), chance(*g.P))
 	}
+	if g.Told > 0 {
+		text += fmt.Sprintf("; told from %.2fx on", g.Told)
+	}
 	lines = append(lines, styledLine{text, verdictStyle(g) | ui.Bold})
 	for i, side := range [][]report.LayerSide{g.A, g.B} {
 		if len(side) == 0 {
@@ -273,6 +276,15 @@ func (v *sidesView) graph(d *report.Diff) (lines []styledLine) {
 	}
 	if n := len(d.ChangedSources) - few; n > 0 {
 		lines = append(lines, styledLine{fmt.Sprintf("not the same in both: %d more", n), ui.Warn})
+	}
+	if text := d.Resolution(); text != "" {
+		if d.Coarse() {
+			text += "; in turns less can be told"
+		}
+		lines = append(lines, styledLine{text, ui.Plain})
+	}
+	if text := d.Common.Text(); text != "" {
+		lines = append(lines, styledLine{text, ui.Plain})
 	}
 	for _, n := range d.Notes {
 		lines = append(lines, styledLine{string(v.in.Look.Glyphs.Warn) + " " + n, ui.Warn})
