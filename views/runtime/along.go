@@ -157,7 +157,7 @@ func (x *alongAxis) mark(row int) string {
 	case p.Best:
 		return " " + x.sweep.Marked()
 	case p.Alike: // within noise
-		return " as good"
+		return " ~" + x.sweep.Marked()
 	}
 	return ""
 }

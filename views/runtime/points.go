@@ -44,7 +44,7 @@ func newPointsView(look *ui.Look, of over, shown *int) *pointsView {
 	v := &pointsView{in: pane.NewInput(look, report.PartRuntime), over: of, at: shown, along: alongAxis{sweep: &report.Sweep{}}}
 	at := func(r int) *report.SweepPoint { return &v.points()[r] }
 	v.table.Columns = []ui.Column{
-		{Title: [...]string{"shapes", "shapes", "contexts"}[of], Width: [...]int{8, 12, 10}[of], Flex: 1, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.name(r)} }},
+		{Title: [...]string{"shapes", "shapes", "contexts"}[of], Width: [...]int{8, 12, 8}[of], Flex: 1, Name: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.name(r)} }},
 		{Title: "median", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.Median)} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Latency.Median, at(b).Latency.Median) }},
 		{Title: "p99", Width: 9, Priority: 3, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Latency.P99), Style: ui.Muted} },
@@ -98,7 +98,7 @@ func (v *pointsView) name(row int) string {
 		case row == best:
 			name += " best"
 		case points[row].Alike: // within noise
-			name += " as good"
+			name += " ~best"
 		}
 		return name
 	case len(v.points()) == 1:
