@@ -335,3 +335,31 @@ func TestMarkedUnmeasured(t *testing.T) {
 	b.wants("What B changes of A", "slower")
 	b.lacks("its times are not known")
 }
+
+// TestCompareInTurns: a key has both measured in the same rounds, and what comes of that is compared; a recording is not measured.
+func TestCompareInTurns(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, measured(t))
+	b.size(120, 40)
+	b.press("1", "m")
+	fp32 := slower(t)
+	b.publish(fp32)
+	b.press("d")
+	b.wants("A is int8/mse, B is fp32", "not side by side")
+	b.press("t")
+	if n := len(b.ctl.asked); n == 0 || b.ctl.asked[n-1] != "beside int8/mse fp32" {
+		t.Errorf("asked for %v", b.ctl.asked)
+	}
+	done, times := *fp32, *fp32.Timings
+	times.EndToEnd = panetest.Around(2*measured(t).Timings.EndToEnd.Median, 200)
+	first := measured(t)
+	times.Beside = &report.Beside{Config: first.Config, Speed: report.NewSpeed(0.5, 0.49, 0.51, true)}
+	done.Columns = &report.Columns{Live: true, Columns: []report.Column{{Config: first.Config, Timings: first.Timings}, {Config: fp32.Config, Timings: &times}}}
+	b.publish(&done)
+	b.wants("not side by side")
+	over := *done.Columns
+	over.Live = false
+	done.Columns = &over
+	b.publish(&done)
+	b.wants("2.00x slower")
+	b.lacks("not side by side")
+}

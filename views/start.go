@@ -113,6 +113,9 @@ func (w *workbench) screens() []*ui.Screen {
 	}
 	read := trials.ReaderOf(w.o.Timeline, w.o.Read, func() *report.Snapshot { return w.snap })
 	more := sideBySide(w)
+	if more != nil {
+		w.comparison.InTurns = func(a, b *report.Snapshot) tea.Cmd { return more([]config.Config{a.Config, b.Config}, 0) }
+	}
 	list := []*ui.Screen{
 		overview.Screen(look, w, tried, read, w.comparison.Marked, more),
 		graph.Screen(look, w, ablating(w)),

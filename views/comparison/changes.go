@@ -137,6 +137,9 @@ func (v *changesView) Note() (string, ui.Style) {
 
 func (v *changesView) Keys() []ui.Key {
 	keys := append(v.table.Keys(), ui.K("s", "swap", "swap A and B"))
+	if v.cmp.InTurns != nil {
+		keys = append(keys, ui.K("t", "in turns", "measure A and B once more, in turns"))
+	}
 	if v.cmp.ReadFile != nil {
 		keys = append(keys, ui.K("e", "file", "open a file as B"), ui.K("E", "file A", "open a file as A"))
 	}
@@ -164,6 +167,8 @@ func (v *changesView) Update(msg tea.Msg) tea.Cmd {
 	case pane.IsKey(msg, "s") && v.cmp.diff != nil:
 		v.cmp.marks[0], v.cmp.marks[1] = v.cmp.marks[1], v.cmp.marks[0]
 		return compareSides([2]diff.Side{v.cmp.sides[1], v.cmp.sides[0]})
+	case pane.IsKey(msg, "t") && v.cmp.diff != nil && v.cmp.InTurns != nil:
+		return v.cmp.measure(v.in.Snap)
 	case pane.IsKey(msg, "E") && v.cmp.ReadFile != nil:
 		return v.cmp.ask(0)
 	case pane.IsKey(msg, "e") && v.cmp.ReadFile != nil:

@@ -15,6 +15,9 @@ type Pair struct {
 	// CompleteFile returns what a name that is being typed may go on to; nil: it is not completed.
 	CompleteFile func(text string) []string
 
+	// InTurns has the configurations of two states of the open model measured in the same rounds; nil where nothing is measured.
+	InTurns func(a, b *report.Snapshot) tea.Cmd
+
 	look  *ui.Look
 	count uint64        // of changes of it
 	marks [2]*diff.Side // A and B; nil: not marked
@@ -24,8 +27,18 @@ type Pair struct {
 
 	begun   bool             // what the workbench was opened for was marked
 	reading int              // marks that are still read
+	turns   *turns           // that are measured; nil: none
 	then    *report.Snapshot // what was shown when a comparison was asked for that waits for them; nil: none
 }
+
+// turns is what A and B are measured in, once more and in the same rounds.
+type turns struct {
+	sides [2]diff.Side
+	old   *report.Columns // what was measured in turns before
+}
+
+// live reports whether a snapshot is of a session, and no file.
+func live(snap *report.Snapshot) bool { return snap.Replay == "" && snap.Viewed() == "" }
 
 // diffMsg brings what came of a comparison.
 type diffMsg struct {

@@ -141,6 +141,9 @@ func (c *Pair) Compare(shown *report.Snapshot) tea.Cmd {
 // Follow gives marks of what was not measured yet the times that are shown of it now, and compares again what could not be compared
 // without them.
 func (c *Pair) Follow(shown *report.Snapshot) tea.Cmd {
+	if again := c.measured(shown); again != nil {
+		return again
+	}
 	if shown.Timings == nil || !live(shown) {
 		return nil
 	}
@@ -160,9 +163,6 @@ func (c *Pair) Follow(shown *report.Snapshot) tea.Cmd {
 	}
 	return compareSides(sides)
 }
-
-// live reports whether a snapshot is of a session, and no file.
-func live(snap *report.Snapshot) bool { return snap.Replay == "" && snap.Viewed() == "" }
 
 // same reports whether both sides are one state, however it was marked. What a replay publishes counts on, so that it is told by
 // its place in the recording.
