@@ -26,7 +26,8 @@ type place struct {
 	close func()
 	told  func(report.Progress) // takes what is being done; nil: nobody is told
 
-	crowded string // what is to be said of more threads than processors
+	crowded string   // what is to be said of more threads than processors
+	notes   []string // what is to be said of shapes
 }
 
 // open opens the model at path, or the embedded one where path is empty, and its data.
@@ -126,7 +127,7 @@ func (f *modelFlags) equip(m *model.Model, embedded bool) (*place, error) {
 		closeDevices()
 		return nil, err
 	}
-	return &place{m, w, closeDevices, nil, f.device.crowded()}, nil
+	return &place{m, w, closeDevices, nil, f.device.crowded(), f.shapeNotes(m)}, nil
 }
 
 // runData is datasets for a model that can be run, and nothing for another.
@@ -190,7 +191,7 @@ func (f *modelFlags) reopen(p *place, path string) (*place, error) {
 	if err := f.feed(&w, data, cal); err != nil {
 		return nil, err
 	}
-	return &place{m, w, p.close, p.told, p.crowded}, nil
+	return &place{m, w, p.close, p.told, p.crowded, f.shapeNotes(m)}, nil
 }
 
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
@@ -286,9 +287,26 @@ func (p *place) warn(w io.Writer) {
 	if p.crowded != "" {
 		p.work.Warn(p.crowded)
 	}
+	for _, note := range p.notes {
+		writeNote(w, "%s", note)
+	}
 	if p.work.CacheError != nil {
 		p.work.Warn(p.work.CacheError.Error())
 	}
+}
+
+// shapeNotes says which shapes are taken that nobody gave.
+func (f *modelFlags) shapeNotes(m *model.Model) (list []string) {
+	if _, err := f.configFor(m); err != nil { // it is told where it is used
+		return nil
+	}
+	if f.config.ofData {
+		list = append(list, "items of the data differ in shape, and no shapes were given: engines serve "+f.config.rangeText())
+	}
+	for _, d := range f.config.derived {
+		list = append(list, fmt.Sprintf("%s is taken to be %s: %s has the shape %s", d.Symbol, d.Sum, ui.VisibleName(d.Input), config.TimesText(d.Shape)))
+	}
+	return list
 }
 
 // usualShapes returns the shapes that the model is shown at since nobody gave any.
@@ -312,13 +330,6 @@ func (f *modelFlags) with(path string, stderr io.Writer, use func(*place, *sessi
 	}
 	for _, note := range f.config.quantization.notes() {
 		p.work.Warn(note)
-	}
-	_, _ = f.configFor(p.model) // what it says; an error is told where it is used
-	if f.config.ofData {
-		writeNote(stderr, "items of the data differ in shape, and no shapes were given: engines serve %s", f.config.rangeText())
-	}
-	for _, d := range f.config.derived {
-		writeNote(stderr, "%s is taken to be %s: %s has the shape %s", d.Symbol, d.Sum, ui.VisibleName(d.Input), config.TimesText(d.Shape))
 	}
 	if f.output.verbose {
 		p.work.Log = func(l report.LogLine) { fmt.Fprintln(stderr, l) }

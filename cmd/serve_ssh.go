@@ -262,7 +262,7 @@ func (s *sshServer) another() (*place, config.Config, error) {
 		w.SaveTo = ""
 	}
 	cfg, err := f.begin(m, operand{})
-	return &place{m, w, func() {}, nil, ""}, cfg, err
+	return &place{model: m, work: w, close: func() {}}, cfg, err
 }
 
 // onlooker is a session that whoever looks at it cannot change.
