@@ -39,7 +39,7 @@ func Place(n *graph.Network, ranges map[string]numeric.Range, policy Policy) ([]
 	if err := policy.check(n); err != nil {
 		return nil, err
 	}
-	p := &placer{net: n, policy: policy, ranges: acrossCasts(n, ranges), wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*weights{}, rows: map[*graph.Layer]bool{}}
+	p := &placer{net: n, policy: policy, ranges: acrossCasts(n, ranges), wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*weights{}, rows: map[*graph.Layer]bool{}, oneRange: map[*graph.Layer]string{}}
 	if decisions, ok := p.explicit(); ok {
 		return decisions, nil
 	}
@@ -84,10 +84,11 @@ type placer struct {
 	ranges    map[string]numeric.Range
 	decisions []Decision // one for each layer
 
-	wanted  map[*graph.Tensor]bool          // tensors to be stored in 8 bits
-	joined  map[*graph.Tensor]numeric.Range // the ranges of wanted tensors
-	weights map[weightKey]*weights
-	rows    map[*graph.Layer]bool // products that quantise the rows that they read, each by its own range
+	wanted   map[*graph.Tensor]bool          // tensors to be stored in 8 bits
+	joined   map[*graph.Tensor]numeric.Range // the ranges of wanted tensors
+	weights  map[weightKey]*weights
+	rows     map[*graph.Layer]bool   // products that quantise the rows that they read, each by its own range
+	oneRange map[*graph.Layer]string // and why others do not, which were asked to
 }
 
 type weightKey struct {
@@ -193,7 +194,7 @@ func (p *placer) decide(layers []*graph.Layer) {
 				}
 			}
 			if inputs != nil {
-				d.Precision = numeric.I8
+				d.Precision, d.OneRange = numeric.I8, p.oneRange[l]
 				for _, t := range inputs {
 					p.wanted[t] = true
 				}
@@ -241,6 +242,7 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 			if err := p.byRows(l); err == nil {
 				return []*graph.Tensor{}, "8-bit weights, and rows of 8 bits by a range of each"
 			} else {
+				p.oneRange[l] = err.Error()
 				reason += ", by one range: " + err.Error()
 			}
 		}

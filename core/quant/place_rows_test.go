@@ -57,6 +57,9 @@ func TestByToken(t *testing.T) {
 				if product != (d.Precision == numeric.I8) {
 					t.Errorf("%s is in %s: %s", d.Layer, d.Precision, d.Reason)
 				}
+				if one := product && c.supports != nil; one != (d.OneRange != "") {
+					t.Errorf("%s: one range since %q", d.Layer, d.OneRange)
+				}
 				if product && c.supports != nil && !strings.Contains(d.Reason, "by one range: the target has none for rows: no kernel") {
 					t.Errorf("%s: %s", d.Layer, d.Reason)
 				}

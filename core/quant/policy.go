@@ -152,5 +152,6 @@ type Decision struct {
 	Layer     string
 	Precision numeric.DataType // I8, F16 or F32
 	Reason    string
-	Formless  bool // the op has no 8-bit form, whatever is asked
+	Formless  bool   // the op has no 8-bit form, whatever is asked
+	OneRange  string // why a product has one range though one by token was asked for; empty where it has those, or nothing was asked
 }

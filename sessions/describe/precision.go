@@ -52,6 +52,22 @@ func Unchanged(m *model.Model, cfg config.Config, o *build.Optimized, l *build.L
 	return fmt.Sprintf("%s changes nothing here: %s", cfg.Precision, mainReason(asked, o, l.Decisions))
 }
 
+// OneRange says which products are quantised by one range where ranges by token were asked for, and why the first is; it is empty where none is.
+func OneRange(decisions []quant.Decision) string {
+	n, first := 0, quant.Decision{}
+	for _, d := range decisions {
+		if d.OneRange != "" {
+			if n++; n == 1 {
+				first = d
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s by one range, not by token: %s: %s", config.CountOf(n, "product is quantised", "products are quantised"), first.Layer, first.OneRange)
+}
+
 // countPrecision returns how many layers compute in a precision.
 func countPrecision(n *graph.Network, p numeric.DataType) (count int) {
 	for _, l := range n.Layers {

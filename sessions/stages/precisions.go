@@ -158,7 +158,7 @@ func (p *precisions) warn(cfg config.Config, o *build.Optimized, l *build.Lowere
 	if p.told.Warned == nil {
 		return
 	}
-	for _, text := range []string{describe.Ignored(cfg), p.notFinite(), describe.GivenRanges(cfg, l)} {
+	for _, text := range []string{describe.Ignored(cfg), p.notFinite(), describe.GivenRanges(cfg, l), describe.OneRange(l.Decisions)} {
 		if text != "" {
 			p.told.Warn(text)
 		}
