@@ -40,6 +40,17 @@ func widened(low, high, part float64) (float64, float64) {
 	return low - room, high + room
 }
 
+// apart returns labels with none where several are the same: what is so near has no scale.
+func apart(labels []string) []string {
+	list := slices.Clone(labels)
+	for i, l := range labels {
+		if slices.Contains(labels[:i], l) || slices.Contains(labels[i+1:], l) {
+			list[i] = ""
+		}
+	}
+	return list
+}
+
 // Draw draws the plot over all of c. Points that are not finite are left out; where several fall on a cell, the cursor's and then
 // those of the front are seen.
 func (s Scatter) Draw(c *Canvas) {
@@ -66,7 +77,7 @@ func (s Scatter) Draw(c *Canvas) {
 	if s.Most > y0 {
 		y1 = min(y1, s.Most)
 	}
-	labels := []string{label(s.YLabel, y1), label(s.YLabel, (y0+y1)/2), label(s.YLabel, y0)}
+	labels := apart([]string{label(s.YLabel, y1), label(s.YLabel, (y0+y1)/2), label(s.YLabel, y0)})
 	gutter := 0
 	for _, l := range labels {
 		gutter = max(gutter, Width(l))

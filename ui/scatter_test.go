@@ -24,6 +24,15 @@ func TestScatter(t *testing.T) {
 	if text := ansi.Strip(look.Render(60, 12, one.Draw)); strings.Count(text, string(look.Glyphs.Record)) != 1 {
 		t.Errorf("one point:\n%s", text)
 	}
+	top := Scatter{Cursor: 0, Most: 1, Points: []ScatterPoint{{X: 5, Y: 1}}, YLabel: func(y float64) string {
+		if y >= 1 {
+			return "exact"
+		}
+		return "1.0 dB"
+	}}
+	if text := ansi.Strip(look.Render(60, 12, top.Draw)); !strings.Contains(text, "exact") || strings.Contains(text, "1.0 dB") {
+		t.Errorf("a label twice:\n%s", text)
+	}
 	for w := range 40 {
 		for h := range 8 {
 			look.Render(w, h, s.Draw)
