@@ -62,7 +62,7 @@ func TestStrippedEngine(t *testing.T) {
 	data := filepath.Join(dir, "labelled.npz")
 	labelled(t, data, 40)
 	out, _ = command(t, 0, "eval", file, "--data", data)
-	if !strings.Contains(out, "not compared with FP32: the engine has not got the model") || !strings.Contains(out, "ranges: the engine's own") {
+	if !strings.Contains(out, "not compared with FP32: the engine has not got its model") || !strings.Contains(out, "ranges: the engine's own") {
 		t.Errorf("of labels:\n%s", out)
 	}
 	top1 := func(path string, row int) float64 {

@@ -33,7 +33,7 @@ type Accuracy struct {
 }
 
 // WhyAlone says why an engine is not compared with FP32.
-const WhyAlone = "not compared with FP32: the engine has not got the model that it was built from"
+const WhyAlone = "not compared with FP32: the engine has not got its model"
 
 // Forget leaves of a comparison what the engine makes of labels, where there was no FP32.
 func (a *Accuracy) Forget() {

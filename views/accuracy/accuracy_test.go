@@ -2,13 +2,16 @@ package accuracy
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views/pane"
 	"github.com/trtui/trtui/views/pane/panetest"
 )
 
@@ -28,6 +31,24 @@ func TestErrorBarsCompare(t *testing.T) {
 			t.Errorf("equal errors are drawn as %+v and %+v", local, accumulated)
 		}
 		v.Update(ui.Press("s"))
+	}
+}
+
+// TestAlone: of an engine without its model all panes say whole, at 80 cells, what is known and why the rest is not.
+func TestAlone(t *testing.T) {
+	look := ui.NewLook(ui.Options{NoColor: true})
+	a := &report.Accuracy{Precision: "int8", Items: 200, Labels: report.LabelAccuracy{Top1: 0.91, Top5: 0.99}}
+	a.Forget()
+	labels := &labelsView{in: pane.NewInput(look, report.PartAccuracy)}
+	for _, v := range []ui.View{newErrorsView(look, &panetest.Desk{}), newOutputsView(look), labels} {
+		v.Update(&report.Snapshot{Seq: 1, Accuracy: a})
+		text := ansi.Strip(v.Render(78, 4))
+		if !strings.Contains(text, report.WhyAlone) {
+			t.Errorf("%s:\n%s", v.Title(), text)
+		}
+		if v == ui.View(labels) && (!strings.Contains(text, "91.00%") || strings.Contains(text, "top-1 FP32")) {
+			t.Errorf("labels:\n%s", text)
+		}
 	}
 }
 
