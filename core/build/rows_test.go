@@ -45,7 +45,7 @@ func TestByToken(t *testing.T) {
 	}
 	b := cpu.Open(1)
 	defer b.Close()
-	found, err := build.Collect(t.Context(), n, nil, b, batches, nil, nil)
+	found, err := build.Collect(t.Context(), n, b, batches, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
