@@ -65,7 +65,7 @@ func generateCommand(t tables) *cobra.Command {
 			"a text that is drawn, another with each seed", "trtui generate model.onnx --prompt 'The dog' --temperature 0.8 --seed 7",
 			"figures alone, for a script", "trtui generate model.onnx --ids 1,403,407 --format json",
 			"the layers' times for prompts and for single tokens", "trtui generate model.onnx --ids 1,403,407 --per-layer",
-			"in int8, each token by a range of its own", "trtui generate model.onnx --ids 1,403 --precision int8 --activations asymmetric:token --calib-data text.txt",
+			"in int8, with ranges that a text tells", "trtui generate model.onnx --ids 1 --precision int8 --calib-data text.txt",
 			"weights of 4 bits, rounded by a text", "trtui generate model.onnx --ids 1,403 --weights int4 --calib-data text.txt"),
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
