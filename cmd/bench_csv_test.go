@@ -18,7 +18,7 @@ func TestBenchCSV(t *testing.T) {
 		{"--roofline --backend cudasim", "layer,median µs,share %", 20},
 		{"--precisions fp32,fp16", "layer,configuration,median µs,x the first", 40},
 		{"--sweep batch=1..2", "batch,median ms,items/s,memory bytes,best", 2},
-		{"--ablate", "rule,places,without ms,worth x,significant", 5},
+		{"--ablate", "rule,places,without ms,worth x in rounds,significant", 5},
 	} {
 		args := append([]string{"bench", "--format", "csv", "--duration", "1ms", "--iterations", "2", "--warm-up", "1ms"}, strings.Fields(c.flags)...)
 		out, _ := command(t, 0, args...)
