@@ -76,11 +76,11 @@ func (o Importer) Open(path string) (*File, error) { return o.open(path, false) 
 func (o Importer) Look(path string) (*File, error) { return o.open(path, true) }
 
 func (o Importer) open(path string, looked bool) (*File, error) {
-	data, model, err := readModel(path)
+	data, sum, model, err := readModel(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{SHA256: sha256.Sum256(data), Bytes: int64(len(data)), read: []*source{model}}
+	f := &File{SHA256: sum, Bytes: int64(len(data)), read: []*source{model}}
 	side := newExternalFiles(f, path)
 	f.Network, f.Refused, err = o.parse(filepath.Base(path), data, side.bytes, looked)
 	side.close()
@@ -94,31 +94,28 @@ func (o Importer) open(path string, looked bool) (*File, error) {
 }
 
 // readModel reads the file of a model as a whole.
-func readModel(path string) ([]byte, *source, error) {
+func readModel(path string) (data []byte, sum [sha256.Size]byte, s *source, err error) {
 	info, err := os.Stat(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if info.IsDir() {
-		return nil, nil, fmt.Errorf("%s is a directory; give the model's .onnx file", path)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	if info.Size() > maxModel {
-		return nil, nil, fmt.Errorf("%s has %d bytes, but an ONNX model has at most %d; put its weights in external data files", path, info.Size(), maxModel)
+	switch {
+	case err != nil:
+		return nil, sum, nil, err
+	case info.IsDir():
+		return nil, sum, nil, fmt.Errorf("%s is a directory; give the model's .onnx file", path)
+	case !info.Mode().IsRegular():
+		return nil, sum, nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > maxModel:
+		return nil, sum, nil, fmt.Errorf("%s has %d bytes, but an ONNX model has at most %d; put its weights in external data files", path, info.Size(), maxModel)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, sum, nil, err
 	}
 	defer f.Close()
-	s, err := newSource(path, f)
-	if err != nil {
-		return nil, nil, err
+	if s, err = newSource(path, f); err != nil {
+		return nil, sum, nil, err
 	}
-	data, err := s.bytes(0, int(s.info.Size()))
-	return data, s, err
+	data, sum, err = s.whole()
+	return data, sum, s, err
 }
 
 // Parse imports a model from memory; its weights stay part of data, which must not change. name is used in errors.
@@ -145,18 +142,50 @@ func newSource(path string, f *os.File) (*source, error) {
 	return &source{path, f, info}, err
 }
 
-// bytes reads n bytes of the file; one that has become shorter is an error that says so.
+// hashedAtOnce is how much of a file is read before it is hashed, while the next is read.
+const hashedAtOnce = 4 << 20
+
+// whole reads all of the file, and hashes it meanwhile.
+func (s *source) whole() (data []byte, sum [sha256.Size]byte, err error) {
+	size := int(s.info.Size())
+	if err := host.Room(s.path, int64(size)); err != nil {
+		return nil, sum, err
+	}
+	data = make([]byte, size)
+	read, hashed := make(chan []byte, size/hashedAtOnce+1), make(chan [sha256.Size]byte)
+	go func() {
+		h := sha256.New()
+		for part := range read {
+			h.Write(part)
+		}
+		hashed <- [sha256.Size]byte(h.Sum(nil))
+	}()
+	for at := 0; at < size && err == nil; at += hashedAtOnce {
+		part := data[at:min(at+hashedAtOnce, size)]
+		err = s.fill(part, int64(at))
+		read <- part
+	}
+	close(read)
+	return data, <-hashed, err
+}
+
+// bytes reads n bytes of the file.
 func (s *source) bytes(at int64, n int) ([]byte, error) {
 	if err := host.Room(s.path, int64(n)); err != nil {
 		return nil, err
 	}
 	data := make([]byte, n)
+	return data, s.fill(data, at)
+}
+
+// fill reads what is in the file from at on; one that has become shorter is an error that says so.
+func (s *source) fill(data []byte, at int64) error {
 	read, err := s.file.ReadAt(data, at)
-	if read == n {
-		return data, nil
+	if read == len(data) {
+		return nil
 	}
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s changed while it was read: it had %d bytes; open it again when it is written", s.path, s.info.Size())
+		return fmt.Errorf("%s changed while it was read: it had %d bytes; open it again when it is written", s.path, s.info.Size())
 	}
-	return nil, err
+	return err
 }

@@ -44,7 +44,7 @@ type PartNode struct {
 
 // ReadParts reads a model's file, and the data that is in files beside it.
 func ReadParts(path string) (*Parts, error) {
-	data, read, err := readModel(path)
+	data, _, read, err := readModel(path)
 	if err != nil {
 		return nil, err
 	}
