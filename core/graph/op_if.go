@@ -99,7 +99,7 @@ func inferIf(l *Layer) error {
 			t, f = f, t
 		}
 		if !known && (t.Type != f.Type || !symbolic.Equal(t.Dims, f.Dims) || !t.Range.Equal(f.Range)) {
-			return fmt.Errorf("output %d is %s of one branch and %s of the other, and the condition is not known beforehand", i, t.TypeString(), f.TypeString())
+			return &UnknownConditionError{Output: i, Then: t.TypeString(), Else: f.TypeString()}
 		}
 		y.Type, y.Dims, y.Range, y.Value = t.Type, t.Dims, t.Range, nil
 		if known || t.Value != nil && f.Value != nil && symbolic.Equal(t.Value, f.Value) {
@@ -139,4 +139,15 @@ func importIf(n *Node) (any, []*Tensor, error) {
 		return nil, nil, err
 	}
 	return IfAttrs{graphs[0], graphs[1]}, append([]*Tensor{n.Inputs[0]}, captured...), nil
+}
+
+// UnknownConditionError is the error of an If of which one branch makes another output than the other does: what it is can be told where
+// the condition is known before the network runs.
+type UnknownConditionError struct {
+	Output     int
+	Then, Else string // its types and shapes
+}
+
+func (e *UnknownConditionError) Error() string {
+	return fmt.Sprintf("output %d is %s of one branch and %s of the other, and the condition is not known beforehand", e.Output, e.Then, e.Else)
 }

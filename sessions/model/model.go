@@ -14,6 +14,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
@@ -31,10 +32,11 @@ type Model struct {
 	Path      string      // Embedded for the model in the program
 	Bytes     int64
 	SHA256    string
-	Quantized bool          // the model brings quantisation of its own
-	Dropped   *pass.Step    // what took back the quantisation that the model brought; nil where it was left
-	Stripped  bool          // it is an engine without the network that it was made of: Network is its plan's, lowered
-	Opened    time.Duration // what reading it took
+	Quantized bool                     // the model brings quantisation of its own
+	Dropped   *pass.Step               // what took back the quantisation that the model brought; nil where it was left
+	Stripped  bool                     // it is an engine without the network that it was made of: Network is its plan's, lowered
+	Opened    time.Duration            // what reading it took
+	Constants map[string]numeric.Value // inputs of the file that are constants of the network
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
 	Passes  []pass.Pass // of the program's own, that it is built with beside the standard ones
@@ -95,7 +97,7 @@ func open(im onnx.Importer, path string, open func(onnx.Importer, string) (*onnx
 			return nil, err
 		}
 		m.Network, m.Refused, m.changed = f.Network, f.Refused, f.Changed
-		m.SHA256, m.Bytes = hex.EncodeToString(f.SHA256[:]), f.Bytes
+		m.SHA256, m.Bytes, m.Constants = hex.EncodeToString(f.SHA256[:]), f.Bytes, f.Constants
 	}
 	m.Quantized, m.Opened = !m.Stripped && isQuantized(m.Network), time.Since(begin)
 	return m, nil

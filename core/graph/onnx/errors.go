@@ -21,6 +21,7 @@ type Problem struct {
 	Long   bool   `json:"-"` // it is that an extent is too long an expression of those of inputs that are open: see Importer.Shapes
 	Extent bool   `json:"-"` // it is that data decide an extent, and how large that can be is not given: see Importer.MaxExtent
 	Length bool   `json:"-"` // it is that the length of a sequence is not given, or cannot be: see Importer.Lengths and Without
+	Input  string `json:"-"` // the input that is a condition which has to be known: see Importer.Constants
 	Axes   bool   `json:"-"` // it is that how many axes an input has is not given: see Importer.Axes
 }
 

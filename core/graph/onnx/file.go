@@ -20,11 +20,12 @@ const maxModel = math.MaxInt32
 
 // File is an imported model. It has read its files: what becomes of them afterwards does not touch it.
 type File struct {
-	Network *graph.Network
-	Refused *ImportError      // of a file that was opened to look at it: what keeps the model from being run; else nil
-	SHA256  [sha256.Size]byte // of the model's file, without those of external data
-	Bytes   int64             // of the model's file
-	read    []*source
+	Network   *graph.Network
+	Refused   *ImportError             // of a file that was opened to look at it: what keeps the model from being run; else nil
+	SHA256    [sha256.Size]byte        // of the model's file, without those of external data
+	Bytes     int64                    // of the model's file
+	Constants map[string]numeric.Value // what became of Importer.Constants
+	read      []*source
 }
 
 // Changed returns the path of a file that is not any more what was read, and what has become of it, as [host.Changed] says it;
@@ -46,6 +47,10 @@ type Importer struct {
 	// or axes, which must be known, as an input. The name of a sequence's tensor is that of [Element].
 	Fixed map[string]numeric.Value
 
+	// Constants are inputs, by name, that become constants of the network, each element of the number or truth value that is written:
+	// so a model can be imported of which an input chooses a branch.
+	Constants map[string]string
+
 	// Lengths says how many tensors each input has that is a sequence, by name.
 	Lengths map[string]int
 
@@ -61,6 +66,8 @@ type Importer struct {
 
 	// MaxExtent is the most that an extent may be that data decide; 0 where none may.
 	MaxExtent int
+
+	made map[string]numeric.Value // what becomes of Constants; nil: nobody asks
 }
 
 // Open reads the model at path, and what it needs of the files beside it that hold its external data, and imports it with
@@ -80,7 +87,8 @@ func (o Importer) open(path string, looked bool) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{SHA256: sum, Bytes: int64(len(data)), read: []*source{model}}
+	o.made = map[string]numeric.Value{}
+	f := &File{SHA256: sum, Bytes: int64(len(data)), Constants: o.made, read: []*source{model}}
 	side := newExternalFiles(f, path)
 	f.Network, f.Refused, err = o.parse(filepath.Base(path), data, side.bytes, looked)
 	side.close()

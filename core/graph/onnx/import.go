@@ -136,6 +136,7 @@ func (im *importer) model(m *model) {
 	}
 	g := &m.graph
 	im.declare(g)
+	im.checkConstants(g)
 	im.checkLengths(g)
 	im.checkWithout(g)
 	nodes, problem := inline(g.nodes, m.functions)

@@ -61,13 +61,26 @@ func (im *importer) fail(n *node, name string, errs ...error) {
 	}
 	var reasons []string
 	for _, err := range errs {
+		chooses := im.chooses(n, err)
+		if chooses != "" {
+			err = fmt.Errorf("%w; it is input %q", err, chooses)
+		}
 		if reasons = append(reasons, err.Error()); behind == "" && !errors.Is(err, errOpset) && !errors.Is(err, errInside) {
 			p := n.problem(err.Error())
 			p.Extent, p.Long = errors.As(err, new(*undecidedError)), errors.As(err, new(*graph.LongExtentError))
+			p.Input = chooses
 			im.report(p)
 		}
 	}
 	im.stand(n, name, strings.Join(reasons, "; "), behind)
+}
+
+// chooses returns the input of the model that is the condition which an If needs to know; "" where an error is another.
+func (im *importer) chooses(n *node, err error) string {
+	if !errors.As(err, new(*graph.UnknownConditionError)) || !slices.Contains(im.net.Inputs, im.values[n.inputs[0]]) {
+		return ""
+	}
+	return n.inputs[0]
 }
 
 // follow puts a layer in the place of a node that reads what is not known.

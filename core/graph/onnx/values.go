@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,6 +48,10 @@ func (im *importer) input(v *valueInfo) {
 		}
 		return
 	}
+	if text, ok := im.Constants[v.name]; ok {
+		im.constantInput(v, typ, text)
+		return
+	}
 	dims, at := make([]symbolic.Dim, len(v.dims)), im.shapeOf(v)
 	for i, d := range v.dims {
 		if at != nil && !d.known {
@@ -60,6 +65,62 @@ func (im *importer) input(v *valueInfo) {
 	}
 	im.values[v.name] = im.net.AddInput(v.name, typ, dims...)
 }
+
+// checkConstants refuses a value of what is no input.
+func (im *importer) checkConstants(g *graphProto) {
+	var inputs []string
+	for _, v := range g.inputs {
+		if im.initializers[v.name] == nil {
+			inputs = append(inputs, v.name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(im.Constants)) {
+		if !slices.Contains(inputs, name) {
+			im.refuse(&Problem{Reason: fmt.Sprintf("a value is given for %q, and there is no such input; the inputs are %s", name, inputNames(inputs))})
+		}
+	}
+}
+
+// constantInput makes an input a constant of which each element is the number or truth value that a text is; an axis that is open has one.
+func (im *importer) constantInput(v *valueInfo, typ numeric.DataType, text string) {
+	refuse := func(why string, args ...any) {
+		im.values[v.name] = nil
+		im.refuse(&Problem{Reason: fmt.Sprintf("input %q is to be %q: ", v.name, text) + fmt.Sprintf(why, args...)})
+	}
+	dims, elements := make([]int, len(v.dims)), 1
+	for i, d := range v.dims {
+		dims[i] = 1
+		if at := im.shapeOf(v); d.known {
+			dims[i] = int(d.value)
+		} else if at != nil {
+			dims[i] = at[i]
+		}
+		if dims[i] < 0 || dims[i] > maxConstant || elements*dims[i] > maxConstant {
+			refuse("it has more than %d elements", maxConstant)
+			return
+		}
+		elements *= dims[i]
+	}
+	switch written := strings.ToLower(text); {
+	case typ != numeric.Bool:
+	case written == "true":
+		text = "1"
+	case written == "false":
+		text = "0"
+	}
+	value := numeric.NewValue(typ, dims...)
+	if err := value.SetParsed(slices.Repeat([]string{text}, elements)); err != nil {
+		refuse("want a number, or true or false")
+		return
+	}
+	if im.made != nil {
+		im.made[v.name] = value
+	}
+	im.values[v.name] = im.net.AddConst(v.name, value)
+}
+
+// maxConstant bounds the elements of [Importer.Constants].
+const maxConstant = 1 << 20
 
 // shapeOf returns the shape at which alone an input is imported; nil where there is none, or it is of another number of axes.
 func (im *importer) shapeOf(v *valueInfo) []int {
