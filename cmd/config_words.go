@@ -32,7 +32,7 @@ func (f *modelFlags) unflaggedOn(m *model.Model, cfg config.Config) unflagged {
 	if built, err := m.BuiltWith(); err == nil {
 		u.config, u.engine = built, true
 	}
-	if f.chosen == "" && !f.config.changed("shapes", "optShapes", "maxShapes", "batch", "config") {
+	if f.chosen.Of == nil && !f.config.changed("shapes", "optShapes", "maxShapes", "batch", "config") {
 		u.config.Shapes, u.config.Batch = cfg.Shapes, cfg.Batch // as model and data have them
 	}
 	return u

@@ -142,7 +142,7 @@ type modelFlags struct {
 	requantized bool // what quantisation a model brings is dropped
 	own         Own  // what the program has beside the built-in
 	lookOnly    bool // the model is looked at and not run: it needs neither data nor shapes
-	usual       bool // a model of texts without shapes is shown at usual ones, and that is said
+	usual       bool // a model without shapes is shown at usual ones of such models, and that is said
 	partly      bool // a model of which parts are not supported does: it is looked at
 	anew        bool // several calibrators are compared: on the same data, whatever an engine has
 	rounds      int  // in which engines are measured side by side; 0: as usual
@@ -152,7 +152,7 @@ type modelFlags struct {
 
 	more stages.More // in how many rounds more engines are measured; nil: in none
 
-	chosen string // the usual shapes, as --shapes takes them, where they are taken
+	chosen stages.UsualShapes // where they are taken
 
 	live time.Duration // that a session measures an engine at last; 0: as usual
 }

@@ -69,6 +69,8 @@ func hintOn(err error) string {
 		return "--shapes gives extents as numbers, which are never too long; such a model is built for one set of shapes, and not for a range"
 	} else if errors.As(err, &e) && slices.ContainsFunc(e.Problems, func(p onnx.Problem) bool { return p.Extent }) {
 		return "--max-extent N says how large an extent can be that data decide"
+	} else if at := slices.IndexFunc(e.Problems, func(p onnx.Problem) bool { return p.Input != "" }); at >= 0 {
+		return "--constants " + e.Problems[at].Input + "=true, or false, makes a constant of an input"
 	} else if errors.As(err, &e) && !e.Damaged {
 		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
 	}

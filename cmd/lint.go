@@ -60,8 +60,8 @@ func (o *lintFlags) lint(ctx context.Context, stdout, stderr io.Writer, path str
 	if err != nil {
 		return err
 	}
-	if o.chosen != "" {
-		warner(stderr)("no shapes were given: this is of a text of the usual length, " + o.chosen)
+	if o.chosen.Of != nil {
+		warner(stderr)("no shapes were given: this is of " + o.chosen.What + ", " + o.chosen.Text)
 	}
 	a := advice.On(snap)
 	if o.output.json() {

@@ -16,9 +16,9 @@ func TestNonsense(t *testing.T) {
 		want string
 	}{
 		{"a shell that is none", []string{"completion", "tcsh"}, `"tcsh" is none of bash, fish, powershell, zsh`},
-		{"sequences of an engine", []string{"run", engine, "--sequences", "x:3"}, "those of the engine digits.engine have the lengths that it was built with"},
-		{"a limit of an engine's extents", []string{"run", engine, "--max-extent", "3"}, "the engine digits.engine was built for extents up to a limit"},
-		{"optionals of an engine", []string{"run", engine, "--without", "x"}, "the engine digits.engine was built with those that it has"},
+		{"sequences of an engine", []string{"run", engine, "--sequences", "x:3"}, "the engine digits.engine has what it was built with"},
+		{"a limit of an engine's extents", []string{"run", engine, "--max-extent", "3"}, "the engine digits.engine has what it was built with"},
+		{"optionals of an engine", []string{"run", engine, "--without", "x"}, "the engine digits.engine has what it was built with"},
 		{"optionals of the built-in model", []string{"eval", "--without", "x"}, "--without is for a model whose inputs are optionals"},
 		{"sequences of what is looked at", []string{"inspect", "model", engine, "--sequences", "x:3"}, "--sequences is for a model"},
 		{"the quantisation of a model that has none", []string{"eval", "--requantize"}, "--requantize: digits brings no quantisation that could be dropped"},

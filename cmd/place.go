@@ -54,17 +54,21 @@ func (f *modelFlags) open(path string) (*place, error) {
 	return p, err
 }
 
+// openTold is open; where that takes long, as of gigabytes on a slow disk, stderr is told.
+func (f *modelFlags) openTold(path string, stderr io.Writer) (*place, error) {
+	tell, stop := f.output.reporter(stderr)
+	defer stop()
+	if tell != nil {
+		tell(report.Progress{Phase: "opening", Item: path})
+	}
+	return f.open(path)
+}
+
 // openModel opens a model or an engine; no path names the embedded model.
 func (f *modelFlags) openModel(path string) (*model.Model, error) {
 	if path == "" {
-		if len(f.sequences.lengths) > 0 {
-			return nil, usageError{errors.New("--sequences is for a model whose inputs are sequences; the built-in one has none")}
-		}
-		if len(f.sequences.without) > 0 {
-			return nil, usageError{errors.New("--without is for a model whose inputs are optionals; the built-in one has none")}
-		}
-		if f.sequences.extent > 0 {
-			return nil, usageError{errors.New("--max-extent is for a model of which data decide extents; they do not of the built-in one")}
+		if err := f.sequences.unfit("the built-in one has none"); err != nil {
+			return nil, err
 		}
 		return f.equipped(model.Parse(f.own.ops(), model.Embedded, testdata.Model()))
 	}
@@ -83,14 +87,10 @@ func (f *modelFlags) equipped(m *model.Model, err error) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Engine != nil && len(f.sequences.lengths) > 0 {
-		return nil, usageError{fmt.Errorf("--sequences is for a model whose inputs are sequences; those of the engine %s have the lengths that it was built with", m.Name())}
-	}
-	if m.Engine != nil && len(f.sequences.without) > 0 {
-		return nil, usageError{fmt.Errorf("--without is for a model whose inputs are optionals; the engine %s was built with those that it has", m.Name())}
-	}
-	if m.Engine != nil && f.sequences.extent > 0 {
-		return nil, usageError{fmt.Errorf("--max-extent is for a model; the engine %s was built for extents up to a limit", m.Name())}
+	if m.Engine != nil {
+		if err := f.sequences.unfit("the engine " + m.Name() + " has what it was built with"); err != nil {
+			return nil, err
+		}
 	}
 	if f.requantized {
 		if err := model.DropQuantization(context.Background(), m); err != nil {
@@ -118,7 +118,7 @@ func (f *modelFlags) equip(m *model.Model, embedded bool) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.UsualShapes = f.usualShapes()
+	w.UsualShapes = f.chosen
 	var closeDevices func()
 	if w.Backend, w.Host, closeDevices, err = f.device.openWithHost(); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (f *modelFlags) reopen(p *place, path string) (*place, error) {
 		return nil, err
 	}
 	w := p.work
-	w.UsualShapes = f.usualShapes()
+	w.UsualShapes = f.chosen
 	if err := f.feed(&w, data, cal); err != nil {
 		return nil, err
 	}
@@ -197,8 +197,8 @@ func (f *modelFlags) reopen(p *place, path string) (*place, error) {
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
 // input. Both are nil where a model is only looked at and needs shapes.
 func (f *modelFlags) datasets(m *model.Model, embedded bool) (data, cal dataset.Data, err error) {
-	if f.chosen != "" { // for the file as it was
-		f.data.shapes, f.chosen = nil, ""
+	if f.chosen.Of != nil { // for the file as it was
+		f.data.shapes, f.chosen = nil, stages.UsualShapes{}
 	}
 	given, err := f.config.givenShapes()
 	if err != nil {
@@ -263,21 +263,25 @@ func (f *modelFlags) symbols(m *model.Model, batch int) (map[string]int, error) 
 	return m.Symbols(m.Shaped(cfg))
 }
 
-// takeUsualShapes gives a model of texts the shapes that it is shown at where nobody gave any.
+// takeUsualShapes gives a model of texts, images or sounds the shapes that it is shown at where nobody gave any.
 func (f *modelFlags) takeUsualShapes(m *model.Model) {
-	shapes := generate.UsualShapes(m.Network)
+	shapes, what := generate.UsualShapes(m.Network), "a text of the usual length"
+	if shapes == nil {
+		shapes, what = model.UsualShapes(m.Network)
+	}
 	if shapes == nil {
 		return
 	}
 	f.data.shapes = shapes
+	f.chosen.What, f.chosen.Of = what, shapes
 	const most = 3 // of inputs that are named: keys and values of the past are two for each layer
 	var list []string
 	for _, t := range m.Network.Inputs[:min(most, len(shapes))] {
 		list = append(list, t.Name+":"+config.TimesText(shapes[t.Name]))
 	}
-	f.chosen = strings.Join(list, ", ")
+	f.chosen.Text = strings.Join(list, ", ")
 	if more := len(shapes) - most; more > 0 {
-		f.chosen += fmt.Sprintf(" and %d more inputs", more)
+		f.chosen.Text += fmt.Sprintf(" and %d more inputs", more)
 	}
 }
 
@@ -309,17 +313,9 @@ func (f *modelFlags) shapeNotes(m *model.Model) (list []string) {
 	return list
 }
 
-// usualShapes returns the shapes that the model is shown at since nobody gave any.
-func (f *modelFlags) usualShapes() stages.UsualShapes {
-	if f.chosen == "" {
-		return stages.UsualShapes{}
-	}
-	return stages.UsualShapes{Text: f.chosen, Of: f.data.shapes}
-}
-
 // with opens the model at path, hands it to use with a runner that reports its progress to stderr, and closes it.
 func (f *modelFlags) with(path string, stderr io.Writer, use func(*place, *sessions.Runner) error) error {
-	p, err := f.open(path)
+	p, err := f.openTold(path, stderr)
 	if err != nil {
 		return err
 	}

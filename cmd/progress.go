@@ -27,7 +27,7 @@ type progressWriter struct {
 	width int // of the terminal whose line is rewritten; 0: lines follow one another
 	began time.Time
 	now   report.Progress
-	shown time.Time
+	shown time.Time // last; at first when it began: what is over at once is not shown
 	quit  chan struct{}
 	done  chan struct{}
 }
@@ -43,7 +43,7 @@ func (o *outputFlags) reporter(w io.Writer) (report func(report.Progress), stop 
 	if !ok {
 		out = &textOutput{w: w}
 	}
-	p := &progressWriter{w: out, began: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
+	p := &progressWriter{w: out, began: time.Now(), shown: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
 	every := progressElse
 	if isTerminal(w) {
 		if p.width, every = terminalWidth(w), progressRefresh; os.Getenv("TERM") == "dumb" {

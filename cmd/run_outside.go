@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -74,6 +75,10 @@ func onRuntime(m *model.Model, r *onnxruntime.Runtime, source onnxruntime.Model)
 	return func(ctx context.Context, _ compare.Span, in map[string]numeric.Value) (map[string]numeric.Value, error) {
 		if path, how := m.Changed(); how != "" {
 			return nil, fmt.Errorf("%s %s", path, how)
+		}
+		if len(m.Constants) > 0 {
+			in = maps.Clone(in)
+			maps.Copy(in, m.Constants)
 		}
 		return r.Run(ctx, source, in)
 	}

@@ -178,7 +178,7 @@ func (f *workbenchFlags) showFiles(cmd *cobra.Command, files []string, x operand
 	}
 	ctx, stop := guardTerminal(cmd.Context())
 	defer stop()
-	p, err := f.modelFlags.open(x.path)
+	p, err := f.openTold(x.path, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

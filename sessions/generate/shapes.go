@@ -54,6 +54,8 @@ func shapesOfText(n *graph.Network, length int) map[string][]int {
 		switch {
 		case isPast(t):
 			open(t, 2, past)
+		case isEncoded(t):
+			open(t, 1, length)
 		case len(t.Dims) != 2 || !mask && !isTokens(t):
 			return nil
 		case !mask:
@@ -82,6 +84,15 @@ func shapesOfText(n *graph.Network, length int) map[string][]int {
 // isPast reports whether an input is keys or values of earlier tokens, [batch, heads, past, size].
 func isPast(t *graph.Tensor) bool {
 	return len(t.Dims) == 4 && t.Type.IsFloat() && hasPrefix(strings.ToLower(t.Name), pastPrefix)
+}
+
+// isEncoded reports whether an input is what an encoder made of another text, [batch, length, width].
+func isEncoded(t *graph.Tensor) bool {
+	if len(t.Dims) != 3 || !t.Type.IsFloat() {
+		return false
+	}
+	_, known := t.Dims[2].IsConst()
+	return known && strings.Contains(strings.ToLower(t.Name), "hidden_states")
 }
 
 // shapes returns the shapes of a network's inputs for so many new tokens and so many earlier ones.

@@ -38,6 +38,11 @@ func TestUsualShapes(t *testing.T) {
 			n.AddInput("attention_mask", numeric.I64, one, sym("total"))
 			n.AddInput("past_key_values.0.key", numeric.F32, one, symbolic.Const(2), symbolic.Const(31), symbolic.Const(8))
 		}, "[1 1] [1 32] [1 2 31 8]"},
+		{"what an encoder made", func(n *graph.Network) {
+			n.AddInput("encoder_attention_mask", numeric.I64, sym("b"), sym("encoded"))
+			n.AddInput("input_ids", numeric.I64, sym("b"), sym("s"))
+			n.AddInput("encoder_hidden_states", numeric.F32, sym("b"), sym("encoded"), symbolic.Const(16))
+		}, "[1 128] [1 128] [1 128 16]"},
 		{"images", func(n *graph.Network) { n.AddInput("x", numeric.F32, sym("b"), symbolic.Const(3), sym("h"), sym("w")) }, ""},
 		{"a mask alone", func(n *graph.Network) { n.AddInput("mask", numeric.F32, sym("b"), sym("s")) }, ""},
 		{"features", func(n *graph.Network) { n.AddInput("x", numeric.F32, sym("b"), sym("f")) }, ""},

@@ -51,6 +51,7 @@ type Workplace struct {
 
 // UsualShapes are shapes of inputs that nobody gave: usual ones of such models; none where they are given.
 type UsualShapes struct {
+	What string // they are of, as in "a text of the usual length"
 	Text string
 	Of   map[string][]int
 }
