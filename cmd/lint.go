@@ -61,7 +61,7 @@ func (o *lintFlags) lint(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	if o.chosen.Of != nil {
-		warner(stderr)("no shapes were given: this is of " + o.chosen.What + ", " + o.chosen.Text)
+		warner(stderr)("no shapes were given: this is of " + o.chosen.String())
 	}
 	a := advice.On(snap)
 	if o.output.json() {

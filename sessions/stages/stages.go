@@ -134,7 +134,7 @@ func (s *Stages) SumUp(cfg config.Config, p *run.Plan, t *report.Timings) *repor
 		o.Badges = append(o.Badges, report.Badge{Text: report.WeightsNotFinite, Why: why})
 	}
 	if usual := s.Place.UsualShapes; usual.have(cfg) {
-		o.Badges = append(o.Badges, report.Badge{Text: report.UsualShapes, Why: "no shapes were given: the times are of " + usual.What + ", " + usual.Text})
+		o.Badges = append(o.Badges, report.Badge{Text: report.UsualShapes, Why: "no shapes were given: the times are of " + usual.String()})
 	}
 	return o
 }

@@ -56,6 +56,8 @@ type UsualShapes struct {
 	Of   map[string][]int
 }
 
+func (u UsualShapes) String() string { return u.What + ", " + u.Text }
+
 // have reports whether a configuration has them, at whichever batch: a person may have given others since.
 func (u UsualShapes) have(cfg config.Config) bool {
 	for input, dims := range u.Of {
