@@ -12,7 +12,9 @@ import (
 // TestUsualShapes: a model of images or sounds has the usual shapes that its layers take, whatever is open; others have none.
 func TestUsualShapes(t *testing.T) {
 	sym, fixed := symbolic.Symbol, symbolic.Const
-	weights := func(d *graph.Definition, dims ...int) *graph.Tensor { return d.Constant("w", numeric.NewValue(numeric.F32, dims...)) }
+	weights := func(d *graph.Definition, dims ...int) *graph.Tensor {
+		return d.Constant("w", numeric.NewValue(numeric.F32, dims...))
+	}
 	for _, c := range []struct {
 		name, what string
 		define     func(d *graph.Definition) *graph.Tensor
