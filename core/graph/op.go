@@ -218,6 +218,7 @@ type Node struct {
 	Inputs       []*Tensor
 	Outputs      int
 	Attrs        map[string]Attr
+	Producer     string    // what wrote the model: ONNX's producer_name
 	MaxExtent    int       // the most that an extent may be that data decide; 0 where it is not said
 	Captured     []*Tensor // what the graphs among the attributes read of the network around them
 

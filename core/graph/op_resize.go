@@ -16,6 +16,7 @@ type ResizeAttrs struct {
 	Sizes          []int     // output extents
 	Mode           string    // nearest, linear or cubic
 	Coordinates    string    // how an output index maps to an input coordinate: ONNX's coordinate_transformation_mode
+	Whole          bool      // with align_corners: the last element is that of the output's extent, not of the scale's product with the input's
 	Nearest        string    // how a coordinate rounds to an index: ONNX's nearest_mode, or ByDirection
 	CubicA         float32   // cubic_coeff_a
 	ExcludeOutside bool      // weights of indices outside count 0, and the others are normalised
@@ -234,6 +235,9 @@ func (r resampler) coordinate(i float64) float64 {
 	in, length := float64(r.in), r.scale*float64(r.in)
 	switch r.Coordinates {
 	case "align_corners":
+		if r.Whole {
+			length = float64(r.out)
+		}
 		if length == 1 {
 			return 0
 		}

@@ -5,8 +5,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
 // importResize reads Resize of opset 10 (x, scales), of 11 and newer (x, roi, scales, sizes) and Upsample, whose scales are
@@ -62,6 +64,8 @@ func importResize(n *Node) (any, []*Tensor, error) {
 		a.Scales = onAxes(list, axes, slices.Repeat([]float32{1}, rank))
 	}
 	if a.Scales != nil {
+		fraction := func(s float32) bool { return s != float32(math.Trunc(float64(s))) }
+		a.Whole = a.Coordinates == "align_corners" && meansWhole(n.Producer) && slices.ContainsFunc(a.Scales, fraction)
 		if n.OpType == "Resize" && n.Version < 11 {
 			a.Nearest = a.byDirection()
 		}
@@ -71,6 +75,13 @@ func importResize(n *Node) (any, []*Tensor, error) {
 		return nil, nil, fmt.Errorf("there are neither scales nor sizes")
 	}
 	return n.importSizes(a, n.Inputs[sizes], policy, axes)
+}
+
+// meansWhole reports whether a producer's scales with align_corners stand for extents. ONNX's definition, and its cases, take the product
+// of scale and extent as it is, of 1.7 and 10 elements 17 or of 1.7 and 9 elements 15.3; PyTorch aligns the last of 15 elements, as do the
+// runtimes that its models are made for.
+func meansWhole(producer string) bool {
+	return strings.HasPrefix(producer, "pytorch") || strings.HasPrefix(producer, "onnxruntime") || producer == "onnx.quantize"
 }
 
 // byDirection returns ByDirection, or the nearest_mode that is the same for the scales: where the axes that do not stay all grow
@@ -102,6 +113,10 @@ func exportResize(e *Exporter) error {
 	}
 	if a.Sizes != nil {
 		sizes = e.list("sizes", a.Sizes)
+	}
+	dims := e.Layer.Outputs[0].Dims
+	if a.Whole && !slices.ContainsFunc(dims, func(d symbolic.Dim) bool { _, fixed := d.IsConst(); return !fixed }) {
+		a.Scales, sizes = nil, e.list("sizes", symbolic.Eval(dims, nil))
 	}
 	if a.Scales != nil {
 		scales, sizes = e.Constant("scales", numeric.Values(numeric.F32, a.Scales, len(a.Scales))), ""

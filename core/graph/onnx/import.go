@@ -25,6 +25,7 @@ type importer struct {
 	net      *graph.Network
 	external func(t *tensor, size int) ([]byte, error)
 	opsets   map[string]int
+	producer string
 	problems []Problem
 
 	initializers map[string]*tensor
@@ -83,7 +84,7 @@ func (o Importer) read(name string, data []byte, external func(*tensor, int) ([]
 		return nil, nil, &NotModelError{name, errNoGraph}
 	}
 	im := &importer{
-		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets,
+		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets, producer: m.producer,
 		initializers: map[string]*tensor{}, sparse: map[string]bool{}, values: map[string]*graph.Tensor{},
 		symbols: map[string]string{}, taken: map[string]bool{}, sequences: map[string][]*graph.Tensor{}, rows: map[string]*graph.Tensor{}, none: map[string]bool{},
 		decided: map[graph.Element]*graph.Tensor{}, scope: scope{work: &work{}},
@@ -370,7 +371,7 @@ func (im *importer) graphNode(n *node, name string, inputs []*graph.Tensor) (*gr
 		return nil, fmt.Errorf("operator set %d of the function that it is from is outside %d to %d, which are supported", version, oldestOpset, newestOpset)
 	}
 	gn := &graph.Node{
-		Name: name, OpType: n.opType, Version: version, Inputs: inputs, Outputs: len(trimEmpty(n.outputs)), MaxExtent: im.MaxExtent,
+		Name: name, OpType: n.opType, Version: version, Inputs: inputs, Outputs: len(trimEmpty(n.outputs)), Producer: im.producer, MaxExtent: im.MaxExtent,
 		Attrs: make(map[string]graph.Attr, len(n.attrs)),
 	}
 	for _, a := range n.attrs {

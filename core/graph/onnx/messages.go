@@ -6,6 +6,7 @@ import "google.golang.org/protobuf/encoding/protowire"
 type (
 	model struct {
 		irVersion int64
+		producer  string
 		opsets    map[string]int // version by domain
 		hasGraph  bool
 		graph     graphProto
@@ -94,6 +95,8 @@ func (d *decoder) model(b []byte) *model {
 		switch f.num {
 		case 1:
 			m.irVersion = d.int(f)
+		case 2:
+			m.producer = d.text(f)
 		case 7:
 			m.hasGraph = true
 			d.graph(&m.graph, d.bytes(f))
