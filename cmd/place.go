@@ -285,7 +285,7 @@ func (f *modelFlags) takeUsualShapes(m *model.Model) {
 	}
 }
 
-// warn writes warnings to w: of the machine, that the timing cache cannot be read, and those of a build.
+// warn writes warnings to w: of the machine, that the timing cache cannot be read, of the model's file, and those of a build.
 func (p *place) warn(w io.Writer) {
 	p.work.Warn = warner(w)
 	if p.crowded != "" {
@@ -296,6 +296,9 @@ func (p *place) warn(w io.Writer) {
 	}
 	if p.work.CacheError != nil {
 		p.work.Warn(p.work.CacheError.Error())
+	}
+	for _, note := range p.model.Notes {
+		p.work.Warn(note)
 	}
 }
 

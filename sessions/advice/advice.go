@@ -25,6 +25,7 @@ type Rule struct {
 func Rules() []Rule {
 	const times = report.PartTimings
 	return []Rule{
+		{"model-file", "the model's file has shapes of outputs that are wrong, or dropout that is at work as in training", report.PartModel, modelFile},
 		{"not-finite", "weights are NaN or infinite, and so is what is computed of them", report.PartOverview, notFinite},
 		{"chance", "FP32 is right no more often than guessing: the input is not scaled as in training", report.PartScore, chance},
 		{"label-offset", "FP32 is right far more often with labels one further", report.PartScore, labelOffset},

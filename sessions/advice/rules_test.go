@@ -121,6 +121,7 @@ var planted = map[string]struct {
 	"chance":       {func(s *report.Snapshot) { s.Accuracy.Labels.FP32Top1 = 0.11 }, "", report.RemedyPreprocessing},
 	"label-offset": {func(s *report.Snapshot) { s.Accuracy.Labels.FP32Top1, s.Accuracy.Labels.Offset = 0.01, 1 }, "", report.RemedyLabelOffset},
 	"accuracy":     {func(s *report.Snapshot) { s.Accuracy.Labels.Agreement = 0.7 }, "", report.RemedyPrecision},
+	"model-file":   {func(s *report.Snapshot) { s.Model.Notes = []string{"y has another shape"} }, "", report.RemedyModel},
 	"not-finite": {func(s *report.Snapshot) {
 		s.Overview.Badges, s.Accuracy.Labels.Agreement = []report.Badge{{Text: report.WeightsNotFinite, Why: "1 of layer one"}}, 0
 	}, "", report.RemedyModel},

@@ -13,7 +13,7 @@ import (
 func Model(m *model.Model, d dataset.Data, calItems int, env map[string]int) *report.Model {
 	n := m.Network
 	r := &report.Model{
-		Name: m.Name(), Graph: n.Name, Path: m.Path, Bytes: m.Bytes, SHA256: m.SHA256, Kind: m.Kind(), Stripped: m.Stripped, Requantized: m.Dropped != nil,
+		Name: m.Name(), Graph: n.Name, Path: m.Path, Bytes: m.Bytes, SHA256: m.SHA256, Kind: m.Kind(), Stripped: m.Stripped, Requantized: m.Dropped != nil, Notes: m.Notes,
 		Layers: layerInfos(n, env), Ops: map[string]int{}, Unsupported: UnsupportedLayers(n), CalItems: calItems,
 	}
 	r.NotRunnable = NotRunnable(m.Refused, r.Unsupported, len(n.AllLayers()))

@@ -37,6 +37,7 @@ type Model struct {
 	Stripped  bool                     // it is an engine without the network that it was made of: Network is its plan's, lowered
 	Opened    time.Duration            // what reading it took
 	Constants map[string]numeric.Value // inputs of the file that are constants of the network
+	Notes     []string                 // what a person should know of it: see [onnx.File]; an engine has none
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
 	Passes  []pass.Pass // of the program's own, that it is built with beside the standard ones
@@ -96,7 +97,7 @@ func open(im onnx.Importer, path string, open func(onnx.Importer, string) (*onnx
 		if err != nil {
 			return nil, err
 		}
-		m.Network, m.Refused, m.changed = f.Network, f.Refused, f.Changed
+		m.Network, m.Notes, m.Refused, m.changed = f.Network, f.Notes, f.Refused, f.Changed
 		m.SHA256, m.Bytes, m.Constants = hex.EncodeToString(f.SHA256[:]), f.Bytes, f.Constants
 	}
 	m.Quantized, m.Opened = !m.Stripped && isQuantized(m.Network), time.Since(begin)

@@ -79,6 +79,9 @@ func (j *Journal) Opened(m *model.Model) {
 		}
 	}
 	j.say("info", "", "%s", text)
+	for _, note := range m.Notes {
+		j.say("warning", "", "%s", note)
+	}
 }
 
 // passes tells which passes did something.

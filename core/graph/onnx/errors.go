@@ -37,34 +37,37 @@ const (
 	maxCharacters = 400 // of one reason or name
 )
 
-// Error lists the reasons, each with its operator, the number of nodes and the names of the first of them.
+// Error lists the reasons as [reasons] does.
 func (e *ImportError) Error() string {
+	list := reasons(e.Problems)
+	text := e.File + " cannot be imported: " + strings.Join(list[:min(maxReasons, len(list))], "; ")
+	if more := len(list) - maxReasons; more > 0 {
+		text += fmt.Sprintf("; and %d more reasons", more)
+	}
+	return text
+}
+
+// reasons writes each reason once, with its operator, the number of nodes and the names of the first of them.
+func reasons(problems []Problem) []string {
 	type key struct{ op, reason string }
 	var order []key
 	nodes := map[key][]string{}
-	for _, p := range e.Problems {
+	for _, p := range problems {
 		k := key{p.Op, p.Reason}
 		if _, ok := nodes[k]; !ok {
 			order = append(order, k)
 		}
 		nodes[k] = append(nodes[k], p.Node)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s cannot be imported: ", e.File)
-	for i, k := range order {
-		if i == maxReasons {
-			fmt.Fprintf(&b, "; and %d more reasons", len(order)-i)
-			break
-		}
-		if i > 0 {
-			b.WriteString("; ")
-		}
+	var list []string
+	for _, k := range order {
+		text := cut(k.reason)
 		if k.op != "" {
-			fmt.Fprintf(&b, "%s (%s): ", cut(k.op), nodeList(nodes[k]))
+			text = fmt.Sprintf("%s (%s): %s", cut(k.op), nodeList(nodes[k]), text)
 		}
-		b.WriteString(cut(k.reason))
+		list = append(list, text)
 	}
-	return b.String()
+	return list
 }
 
 // nodeList prints "node a" or "4 nodes: a, b, c, ...".

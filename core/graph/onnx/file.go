@@ -21,6 +21,7 @@ const maxModel = math.MaxInt32
 // File is an imported model. It has read its files: what becomes of them afterwards does not touch it.
 type File struct {
 	Network   *graph.Network
+	Notes     []string                 // what a person should know of a model that can be run: what its file says wrongly, dropout that is at work
 	Refused   *ImportError             // of a file that was opened to look at it: what keeps the model from being run; else nil
 	SHA256    [sha256.Size]byte        // of the model's file, without those of external data
 	Bytes     int64                    // of the model's file
@@ -90,7 +91,8 @@ func (o Importer) open(path string, looked bool) (*File, error) {
 	o.made = map[string]numeric.Value{}
 	f := &File{SHA256: sum, Bytes: int64(len(data)), Constants: o.made, read: []*source{model}}
 	side := newExternalFiles(f, path)
-	f.Network, f.Refused, err = o.parse(filepath.Base(path), data, side.bytes, looked)
+	got, err := o.parse(filepath.Base(path), data, side.bytes, looked)
+	f.Network, f.Notes, f.Refused = got.network, got.notes, got.refused
 	side.close()
 	if changed, how := f.Changed(); how == host.Rewritten {
 		return nil, fmt.Errorf("%s changed while it was read; open it again when it is written", changed)
@@ -134,8 +136,8 @@ func Parse(ops graph.OpSet, name string, data []byte) (*graph.Network, error) {
 
 // Parse is the function of that name.
 func (o Importer) Parse(name string, data []byte) (*graph.Network, error) {
-	n, _, err := o.parse(name, data, nil, false)
-	return n, err
+	got, err := o.parse(name, data, nil, false)
+	return got.network, err
 }
 
 // source is a file that was opened, and what it was then.

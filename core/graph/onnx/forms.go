@@ -12,7 +12,7 @@ import (
 // Forms of operators that their ops do not know, and that are imported as several layers.
 
 // form returns how a node is imported that is of such a form; nil for others.
-func (im *importer) form(n *node) *graph.Composite {
+func (im *importer) form(n *node, name string) *graph.Composite {
 	if n.domain != "" {
 		return nil
 	}
@@ -39,6 +39,7 @@ func (im *importer) form(n *node) *graph.Composite {
 		}
 	}
 	if n.opType == "Dropout" && im.trains(n) {
+		im.noteDropout(n, name)
 		return graph.TrainingDropout
 	}
 	if n.opType != "BatchNormalization" {
@@ -73,6 +74,17 @@ func (im *importer) trains(n *node) bool {
 	}
 	ratio, known := of(1).Const()
 	return !known || ratio.Len() != 1 || !ratio.Type.IsFloat() || ratio.Float64s()[0] != 0
+}
+
+// noteDropout notes that a Dropout may be at work, which few people mean who export a model.
+func (im *importer) noteDropout(n *node, name string) {
+	reason := "training_mode is true, so that elements are dropped at random"
+	if t, _ := im.value(n.inputs[2]); t != nil {
+		if _, known := t.Truth(); !known {
+			reason = "training_mode is not constant, and where it is true, elements are dropped at random"
+		}
+	}
+	im.note(Problem{Node: name, Op: "Dropout", Reason: reason + "; export the model in eval mode"})
 }
 
 // elementNorm is the BatchNormalization before operator set 9 whose attribute spatial is 0: mean, variance, scale and bias have

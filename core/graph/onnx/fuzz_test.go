@@ -24,7 +24,8 @@ const maxFuzzElements = 1 << 10
 // checkLook checks that a model that can be looked at is consistent, goes through the passes that depend on nothing, and is
 // refused by what would run it just where Parse refuses it.
 func checkLook(t *testing.T, b []byte) {
-	n, refused, err := Importer{Ops: graph.Ops()}.parse("fuzz.onnx", b, nil, true)
+	got, err := Importer{Ops: graph.Ops()}.parse("fuzz.onnx", b, nil, true)
+	n, refused := got.network, got.refused
 	if err != nil {
 		return
 	}

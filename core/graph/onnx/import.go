@@ -58,30 +58,36 @@ func (e *NotModelError) Unwrap() error { return e.Err }
 
 var errNoGraph = errors.New("it has no graph")
 
-// parse imports a model, and where it cannot be for all shapes for the only ones, if these are given. To look at it, refused is what keeps
-// it from being run, if anything does.
-func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([]byte, error), looked bool) (n *graph.Network, refused *ImportError, err error) {
+// imported is what became of a model's bytes.
+type imported struct {
+	network *graph.Network
+	refused *ImportError // to look at it: what keeps it from being run, if anything does
+	notes   []string     // see [File]
+}
+
+// parse imports a model, and where it cannot be for all shapes for the only ones, if these are given.
+func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([]byte, error), looked bool) (imported, error) {
 	open := o
 	open.Shapes = nil
-	n, refused, err = open.read(name, data, external, looked)
-	if len(o.Shapes) == 0 || refused == nil && !errors.As(err, new(*ImportError)) {
-		return n, refused, err
+	got, err := open.read(name, data, external, looked)
+	if len(o.Shapes) == 0 || got.refused == nil && !errors.As(err, new(*ImportError)) {
+		return got, err
 	}
-	if n, refused, err := o.read(name, data, external, looked); refused == nil && err == nil {
-		return n, nil, nil
+	if got, err := o.read(name, data, external, looked); got.refused == nil && err == nil {
+		return got, nil
 	}
-	return n, refused, err
+	return got, err
 }
 
 // read is parse for the shapes that the importer has.
-func (o Importer) read(name string, data []byte, external func(*tensor, int) ([]byte, error), looked bool) (n *graph.Network, refused *ImportError, err error) {
+func (o Importer) read(name string, data []byte, external func(*tensor, int) ([]byte, error), looked bool) (imported, error) {
 	d := decoder{values: looked}
 	m := d.model(data)
 	if d.err != nil {
-		return nil, nil, &NotModelError{name, d.err}
+		return imported{}, &NotModelError{name, d.err}
 	}
 	if !m.hasGraph {
-		return nil, nil, &NotModelError{name, errNoGraph}
+		return imported{}, &NotModelError{name, errNoGraph}
 	}
 	im := &importer{
 		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets, producer: m.producer,
@@ -96,16 +102,17 @@ func (o Importer) read(name string, data []byte, external func(*tensor, int) ([]
 		im.net.Name = name
 	}
 	im.model(m)
+	var refused *ImportError
 	if len(im.problems) > 0 {
 		refused = &ImportError{File: name, Problems: im.problems, Damaged: im.damaged}
 	}
 	if refused != nil && (!looked || im.damaged) {
-		return nil, nil, refused
+		return imported{}, refused
 	}
 	if err := im.net.Verify(); err != nil {
-		return nil, nil, fmt.Errorf("%s: imported network is inconsistent: %w", name, err)
+		return imported{}, fmt.Errorf("%s: imported network is inconsistent: %w", name, err)
 	}
-	return im.net, refused, nil
+	return imported{im.net, refused, reasons(im.scope.work.notes)}, nil
 }
 
 // refuse reports what is wrong with a model, which then cannot be looked at either.
@@ -122,6 +129,13 @@ func (im *importer) report(p *Problem) {
 		im.problems = append(im.problems, Problem{Reason: fmt.Sprintf("there are more than %d problems", maxProblems-1)})
 	default:
 		im.problems = append(im.problems, *p)
+	}
+}
+
+// note adds what a person should know of a model that can be run, once for each node, up to the number of [importer.report].
+func (im *importer) note(p Problem) {
+	if w := im.scope.work; len(w.notes) < maxProblems && !slices.Contains(w.notes, p) {
+		w.notes = append(w.notes, p)
 	}
 }
 
@@ -216,7 +230,7 @@ func (im *importer) node(n *node, name string) {
 		return
 	}
 	op, composite := im.Ops.Onnx(n.domain, n.opType), im.Ops.Composite(n.domain, n.opType)
-	if form := im.form(n); form != nil {
+	if form := im.form(n, name); form != nil {
 		op, composite = nil, form
 	}
 	if op == nil && composite == nil && !n.isSequenceMap() {

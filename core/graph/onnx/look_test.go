@@ -76,14 +76,15 @@ r: y f32[2] = unsupported Relu(x) (the model's operator set is not supported)
 	{"impossible declaration", modelBytes(input("x", 2), nodeField("Foo", "f", list("x"), list("y")), output("y", 1<<40, 1<<40)), `
 f: y ? = unsupported Foo(x) (operator is not supported)
 `, "Foo (node f): operator is not supported"},
-	{"output of another shape", modelBytes(input("x", "n", 2), nodeField("Relu", "r", list("x"), list("y")), output("y", 4, 3)), `
+	{"output of another rank", modelBytes(input("x", "n", 2), nodeField("Relu", "r", list("x"), list("y")), output("y", 4, 3, 1)), `
 r: y f32[n,2] = Relu(x) program=relu($0)
-`, `output "y" is declared with shape [4,3]`},
+`, `output "y" is declared with shape [4,3,1]`},
 }
 
 func TestLook(t *testing.T) {
 	for _, c := range lookCases {
-		n, refused, err := Importer{Ops: graph.Ops()}.parse("m.onnx", c.model, nil, true)
+		got, err := Importer{Ops: graph.Ops()}.parse("m.onnx", c.model, nil, true)
+		n, refused := got.network, got.refused
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -109,7 +110,8 @@ func TestLookAtDamaged(t *testing.T) {
 		lookable[string(c.model)] = true
 	}
 	for _, c := range importErrorCases {
-		n, refused, err := Importer{Ops: graph.Ops()}.parse("m.onnx", c.model, nil, true)
+		got, err := Importer{Ops: graph.Ops()}.parse("m.onnx", c.model, nil, true)
+		n, refused := got.network, got.refused
 		_, strict := Parse(graph.Ops(), "m.onnx", c.model)
 		switch c.name {
 		case "empty", "text", "truncated", "wrong wire type", "no outputs", "cycle", "two producers", "shadowed input", "missing input", "missing output",

@@ -20,8 +20,11 @@ type scope struct {
 	seen     map[*graph.Tensor]*graph.Tensor // by what they stand for
 }
 
-// work is what is left of what graphs inside nodes may take: they are imported several times where loops are unrolled.
-type work struct{ nodes int }
+// work is what all graphs of a model share. Those inside nodes are imported several times where loops are unrolled.
+type work struct {
+	nodes int       // of graphs inside nodes, which may take no more than maxInnerNodes
+	notes []Problem // see [File]; each once
+}
 
 const (
 	maxInnerNodes = 1 << 16 // that are imported of graphs inside nodes

@@ -211,15 +211,24 @@ func (im *importer) output(v *valueInfo) {
 	if !v.hasShape {
 		return
 	}
+	reason := fmt.Sprintf("output %q is declared with shape %s, but the graph computes %s", v.name, v.shapeString(), t.TypeString())
+	switch {
 	// A declaration without a number may have another rank, as those have that exporters infer of what they write otherwise than ONNX says.
-	bad := len(v.dims) != len(t.Dims) && slices.ContainsFunc(v.dims, func(d dim) bool { return d.known })
-	for i := 0; !bad && len(v.dims) == len(t.Dims) && i < len(v.dims); i++ {
-		n, ok := t.Dims[i].IsConst()
-		bad = ok && v.dims[i].known && v.dims[i].value >= 0 && v.dims[i].value != int64(n)
+	case len(v.dims) != len(t.Dims) && slices.ContainsFunc(v.dims, func(d dim) bool { return d.known }):
+		im.report(&Problem{Reason: reason})
+	case len(v.dims) == len(t.Dims) && v.contradicts(t.Dims):
+		im.note(Problem{Reason: reason + "; the declaration is ignored"})
 	}
-	if bad {
-		im.report(&Problem{Reason: fmt.Sprintf("output %q is declared with shape %s, but the graph computes %s", v.name, v.shapeString(), t.TypeString())})
+}
+
+// contradicts reports whether an extent that is declared is another number than the one of the graph; as many are declared.
+func (v *valueInfo) contradicts(dims []symbolic.Dim) bool {
+	for i, d := range v.dims {
+		if n, ok := dims[i].IsConst(); ok && d.known && d.value >= 0 && d.value != int64(n) {
+			return true
+		}
 	}
+	return false
 }
 
 func (v *valueInfo) shapeString() string {
