@@ -187,7 +187,7 @@ func TestOpenErrors(t *testing.T) {
 		{"huge.npy", npy(1, "<f4", "(1000000000, 1000000000)", nil), Options{}, "more than 1024 MiB"},
 		{"long.npy", npy(1, "<f4", "(200000000,)", floats(1)), Options{}, "the file ends after 4 of"},
 		{"overflow.npy", npy(1, "<f4", "(1, 1099511627776, 1099511627776)", nil), Options{}, "more than 1024 MiB"},
-		{"zero.npy", npy(1, "<f4", "(0, 2)", nil), Options{}, "first item is 0, but there are 0"},
+		{"zero.npy", npy(1, "<f4", "(0, 2)", nil), Options{}, "there are no items"},
 		{"part.npy", x, Options{First: 3}, "first item is 3, but there are 3"},
 		{"limit.npy", x, Options{First: 1, Limit: 3}, "items 1 to 3 are wanted, but there are 3"},
 		{"labels.npz", npz(t, y, "x.npy", "y.npy"), Options{}, "2 labels for 3 items"},

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -69,6 +70,9 @@ func ParseItems(text string) (first, limit int, err error) {
 func (o Options) part(n int) (first, count int, err error) {
 	if o.First < 0 || o.Limit < 0 {
 		return 0, 0, fmt.Errorf("first item %d and number of items %d must not be negative", o.First, o.Limit)
+	}
+	if n == 0 {
+		return 0, 0, errors.New("there are no items")
 	}
 	if o.First >= n {
 		return 0, 0, fmt.Errorf("first item is %d, but there are %d", o.First, n)
