@@ -41,11 +41,7 @@ func versionCommand(tables) *cobra.Command {
 				_, err := io.WriteString(c.OutOrStdout(), thirdParty)
 				return err
 			}
-			if o.json() {
-				return writeReport(c.OutOrStdout(), report.Head{}, versionReport{runtime.Version(), runtime.GOOS, runtime.GOARCH})
-			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s/%s\n", programName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
+			return writeVersion(c.OutOrStdout(), o.json())
 		},
 	}
 	o.define()
@@ -53,6 +49,15 @@ func versionCommand(tables) *cobra.Command {
 	c.Flags().BoolVar(&licences, "licenses", false, "print what this program is made with, and the terms of each")
 	under(c, outputHeading, "licenses")
 	return c
+}
+
+// writeVersion writes what trtui version and trtui --version say.
+func writeVersion(w io.Writer, json bool) error {
+	if json {
+		return writeReport(w, report.Head{}, versionReport{runtime.Version(), runtime.GOOS, runtime.GOARCH})
+	}
+	_, err := fmt.Fprintf(w, "%s, %s, %s/%s\n", programName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }
 
 // versionReport is what the program was built with and for, beside its commit, which is in every document's head.

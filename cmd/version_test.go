@@ -53,6 +53,16 @@ func TestVersionJSON(t *testing.T) {
 	command(t, exitFailure, "version", "--format", "xml")
 }
 
+// --version is what others call it.
+func TestVersionFlag(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		want, _ := command(t, 0, "version", "--format", format)
+		if got, _ := command(t, 0, "--version", "--format", format); got != want || got == "" {
+			t.Errorf("--version prints %q, version %q", got, want)
+		}
+	}
+}
+
 // What is mistyped is answered with what is spelt alike.
 func TestMistyped(t *testing.T) {
 	for _, c := range []struct {

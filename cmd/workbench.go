@@ -65,7 +65,12 @@ func workbench(root *cobra.Command, t tables) {
 	names := append(f.registerScreen(flags), f.tour.registerTour(flags))
 	flags.StringVar(&f.recording, "recordings", ".", "`FOLDER` of recordings")
 	under(root, screenHeading, append(names, "recordings")...)
+	flags.Bool("version", false, "print what trtui version prints")
+	under(root, outputHeading, "version")
 	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if asked(cmd, "version") {
+			return writeVersion(cmd.OutOrStdout(), f.output.json())
+		}
 		f.commands = paletteOf(cmd.Root())
 		return f.show(cmd, args)
 	}
