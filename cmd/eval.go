@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/sessions/stages"
@@ -169,7 +170,11 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 		if o.output.json() {
 			return writeReport(stdout, r.Head(nil), struct{ Rows []evalRow }{rows})
 		}
-		return writeEval(stdout, fmt.Sprintf("%s on %s: %s", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item")), rows)
+		heading := fmt.Sprintf("%s on %s: %s", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item"))
+		if how := dataset.Brought(p.work.Data); how != "" {
+			heading += ", " + how
+		}
+		return writeEval(stdout, heading, rows)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/describe"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
@@ -191,6 +192,7 @@ func (r *Runner) Head(cfg *config.Config) report.Head {
 	h := report.Head{Model: s.Model.Head().Model, Device: &device, Config: cfg}
 	if data := s.Place.Data; data != nil {
 		h.Data = &report.DataHead{Name: data.Name(), Random: data.Random(), Items: data.Len()}
+		h.Data.Images = dataset.Brought(data)
 		h.Data.Labelled = data.Labels(0) != nil
 		h.Data.CalItems, h.Data.Shared = s.Calibration.Items(), s.Calibration.Shared()
 	}

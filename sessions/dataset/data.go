@@ -125,6 +125,21 @@ func Subset(d Data, first, n int) (Data, error) {
 	return subset{d, first, n}, nil
 }
 
+// Brought says to which size image files are brought, and how; "" where there are none.
+func Brought(d Data) string {
+	switch d := d.(type) {
+	case *Bound:
+		if d.Set.size != (Size{}) {
+			return fmt.Sprintf("images of other sizes brought to %s by %s", d.Set.size, d.Set.how)
+		}
+	case subset:
+		return Brought(d.Data)
+	case begun:
+		return Brought(d.Data)
+	}
+	return ""
+}
+
 // subset is a run of items of other data.
 type subset struct {
 	Data

@@ -33,7 +33,8 @@ type Set struct {
 	Identity Identity
 
 	boxes [][]detection.Box // by item, in pixels of what a network reads; nil: there are none
-	size  Size              // of the images that boxes are in
+	size  Size              // that image files are brought to; zero: there are none
+	how   Resize            // to it
 
 	length    int
 	group     int  // items that are put together to one; 0: none are

@@ -22,7 +22,7 @@ import (
 
 // openImages returns a set of the JPEG and PNG files of a folder. With a labels.tsv (columns: file, class index; a
 // heading is skipped) the items are those that it names, in its order; else all files by name, without labels. An image
-// is decoded when it is fed, and brought to Size as Resize says, bilinear and antialiased.
+// is decoded when it is fed and, unless it has Size, brought to it as Resize says, bilinear and antialiased.
 func openImages(dir string, o Options) (*Set, error) {
 	l, err := labelledImages(dir, o)
 	if err != nil {
@@ -50,7 +50,7 @@ func openImages(dir string, o Options) (*Set, error) {
 		return nil, err
 	}
 	return &Set{
-		Name: filepath.Base(dir), Labels: l.labels, Identity: id, length: len(l.files), boxes: boxes, size: o.Size,
+		Name: filepath.Base(dir), Labels: l.labels, Identity: id, length: len(l.files), boxes: boxes, size: o.Size, how: o.Resize,
 		Inputs: []Input{{"", numeric.F32, layout.dims()}},
 		file:   func(i int) string { return filepath.Join(dir, l.files[i]) },
 		read: func(i, _ int, dst *numeric.Value) error {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/sessions/detection"
 )
 
 func TestImages(t *testing.T) {
@@ -125,6 +127,15 @@ func (c pilCase) like(t *testing.T, got picture, want Size) {
 	}
 }
 
+// pix returns n bytes that differ from their neighbours.
+func pix(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i * 37)
+	}
+	return b
+}
+
 func TestResize(t *testing.T) {
 	for _, c := range readPIL(t).Resized {
 		p := picture{3, c.H, c.W, fromHex(t, c.Pix)}
@@ -184,6 +195,21 @@ func TestFit(t *testing.T) {
 			if v != float32(got.pix[i]) {
 				t.Fatalf("%s to %s: element %d of the set is %v, not %v", c.Policy, c.Size, i, v, got.pix[i])
 			}
+		}
+	}
+	for _, policy := range []string{"crop", "crop:9", "stretch", "letterbox"} {
+		how, err := ParseResize(policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := picture{3, 8, 7, pix(3 * 8 * 7)}
+		if got, err := p.fit(Size{8, 7}, how); err != nil || !bytes.Equal(got.pix, p.pix) {
+			t.Errorf("%s changes a picture of the size that is wanted: %v", policy, err)
+		}
+		o := Options{Size: Size{8, 7}, Resize: how}
+		box := truth{detection.Box{X0: 1, Y0: 2, X1: 3, Y1: 5}, false}
+		if got := o.place([]truth{box}, Size{8, 7}); !slices.Equal(got, []detection.Box{box.Box}) {
+			t.Errorf("%s moves a box of such a picture to %v", policy, got)
 		}
 	}
 	dir := t.TempDir()

@@ -28,6 +28,8 @@ type Options struct {
 
 	LabelOffset int // added to every label
 
+	Inputs []string // arrays of a .npz that are inputs of the network, though [IsLabels] takes them for labels
+
 	NotFinite bool // take NaN and infinities, which are errors else
 
 	// Of raw files, which have no header.
@@ -132,13 +134,26 @@ func ParseSize(text string) (Size, error) {
 	return Size{h, w}, nil
 }
 
-// Resize says how image files are brought to a size. The zero value cuts the size from the middle of the image, whose
+// Resize says how image files are brought to a size, unless they have it. The zero value cuts the size from the middle of the image, whose
 // shorter side is made 256/224 of the size's longer one before, as torchvision's Resize and CenterCrop do.
 type Resize struct {
 	Stretch   bool // to the size, whatever that does to the proportions
 	Letterbox bool // to as much as the size has room for, in the middle of Grey
 	Grey      byte
 	Shorter   int // that the shorter side is made before the size is cut; 0: 256/224 of the size's longer side
+}
+
+// String writes what [ParseResize] reads.
+func (how Resize) String() string {
+	switch {
+	case how.Stretch:
+		return "stretch"
+	case how.Letterbox:
+		return fmt.Sprintf("letterbox:%d", how.Grey)
+	case how.Shorter == 0:
+		return "crop"
+	}
+	return fmt.Sprintf("crop:%d", how.Shorter)
 }
 
 // Letterboxed is how images are brought to a size whose boxes are to be found: none is cut off, and proportions stay.

@@ -31,8 +31,8 @@ func TestParseSize(t *testing.T) {
 }
 
 func TestParseResize(t *testing.T) {
-	for text, want := range map[string]Resize{"crop": {}, "crop:256": {Shorter: 256}, "stretch": {Stretch: true}} {
-		if got, err := ParseResize(text); err != nil || got != want {
+	for text, want := range map[string]Resize{"crop": {}, "crop:256": {Shorter: 256}, "stretch": {Stretch: true}, "letterbox:7": {Letterbox: true, Grey: 7}} {
+		if got, err := ParseResize(text); err != nil || got != want || got.String() != text {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}

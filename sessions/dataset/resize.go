@@ -28,9 +28,9 @@ type placing struct {
 	top, left int
 }
 
-// place returns where an image is in a size.
+// place returns where an image is in a size; one that has the size stays as it is.
 func (how Resize) place(from, s Size) placing {
-	if how.Stretch {
+	if how.Stretch || from == s {
 		return placing{size: s}
 	}
 	if how.Letterbox {

@@ -20,6 +20,7 @@ func Model(m *model.Model, d dataset.Data, calItems int, env map[string]int) *re
 	if d != nil {
 		r.Labelled = d.Labels(0) != nil
 		r.Data, r.Random, r.Items = d.Name(), d.Random(), d.Len()
+		r.Images = dataset.Brought(d)
 	}
 	for _, t := range n.Inputs {
 		r.Inputs = append(r.Inputs, tensorInfo(t, env))

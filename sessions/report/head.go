@@ -30,6 +30,7 @@ type DataHead struct {
 	CalItems int  `output:"calibration_items"`
 	Shared   int  `json:",omitempty" output:"calibration_items_evaluated"`
 	Labelled bool
+	Images   string `json:",omitempty"` // to which size image files are brought, and how
 }
 
 // Head returns the head of documents on the snapshot.
@@ -37,7 +38,7 @@ func (s *Snapshot) Head() Head {
 	h := Head{Device: &s.Device, Config: &s.Config}
 	if m := s.Model; m != nil {
 		h.Model = &ModelHead{Name: m.Name, Graph: m.Graph, Path: m.Path, Kind: m.Kind, Bytes: m.Bytes, SHA256: m.SHA256}
-		h.Data = &DataHead{Name: m.Data, Random: m.Random, Items: m.Items, CalItems: m.CalItems, Shared: m.Shared, Labelled: m.Labelled}
+		h.Data = &DataHead{Name: m.Data, Random: m.Random, Items: m.Items, CalItems: m.CalItems, Shared: m.Shared, Labelled: m.Labelled, Images: m.Images}
 	}
 	return h
 }

@@ -25,7 +25,8 @@ type Model struct {
 	CalItems int            `output:"-"`                   // of calibration data
 	Shared   int            `output:"-" json:",omitempty"` // items of calibration data that are evaluated, too
 	Labelled bool           `output:"-"`
-	Notes    []string       `json:",omitempty"` // what a person should know of it: shapes of outputs that its file has wrong, dropout that is at work
+	Notes    []string       `json:",omitempty"`            // what a person should know of it: shapes of outputs that its file has wrong, dropout that is at work
+	Images   string         `output:"-" json:",omitempty"` // to which size image files are brought, and how
 	// Stripped says that it is an engine without the model that it was built from: there is nothing to compare or calibrate.
 	Stripped bool `json:",omitempty" output:"-"`
 	// Requantized says that the model brought its own quantisation, which was dropped.

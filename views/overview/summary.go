@@ -264,6 +264,9 @@ func threadsText(name string, threads int) string {
 
 func dataFact(m *report.Model) ui.Fact {
 	f := ui.Fact{Name: "data", Value: words.Plural(m.Items, "item"), Note: m.Data}
+	if m.Images != "" {
+		f.Note += ", " + m.Images
+	}
 	switch {
 	case m.Data == "":
 		f.Value = "none"
