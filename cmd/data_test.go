@@ -7,10 +7,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/report"
@@ -108,5 +111,44 @@ func TestImageForm(t *testing.T) {
 		if got, of := imageForm(append(inputs, inputs[0]), k.shapes, k.nhwc); got != (dataset.Size{}) || of != 0 {
 			t.Errorf("two inputs: %v of %d channels", got, of)
 		}
+	}
+}
+
+// An array of a .npz that is called as labels are is an input where the model has one of that name.
+func TestInputCalledY(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, write func(w io.Writer) error) string {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	d := graph.Define("product")
+	x, y := d.Input("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(2)), d.Input("y", numeric.F32, symbolic.Symbol("n"), symbolic.Const(2))
+	d.Output("z", d.Mul(x, y))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := file("product.onnx", func(w io.Writer) error { return onnx.Export(w, n) })
+	arrays := map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{1, 2}, 1, 2), "y": numeric.Values(numeric.F32, []float32{3, 4}, 1, 2)}
+	data := file("xy.npz", func(w io.Writer) error { return dataset.WriteNpz(w, arrays) })
+	results := filepath.Join(dir, "z.json")
+	command(t, 0, "run", model, "--data", data, "--save-outputs", results, "-q")
+	runs, err := dataset.ReadResults(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if z := runs[0].Iterations[0]["z"]; !slices.Equal(z.F32(), []float32{3, 8}) {
+		t.Errorf("z is %v", z.F32())
+	}
+	arrays["labels"] = numeric.Values(numeric.F32, []float32{0.5}, 1)
+	if _, errs := command(t, exitFailure, "run", model, "--data", file("labels.npz", func(w io.Writer) error { return dataset.WriteNpz(w, arrays) })); !strings.Contains(errs, "array labels: labels must be a list of integers") {
+		t.Errorf("labels that are none: %s", errs)
 	}
 }

@@ -57,7 +57,7 @@ func (d *dataFlags) define() {
 	f.StringVar(&d.items, "items", "", "which `ITEMS` of the data, as in 500-1999 or 100; where times are estimated the first "+strconv.Itoa(fewItems)+" by default")
 	calibrated.StringVar(&d.calItems, "calib-items", "", "which `ITEMS` of the calibration data")
 	f.StringVar(&d.size, "size", "", "`SIZE` of image data: the side of a square, or HEIGHTxWIDTH; default for image files: that of the model's input, or 224 if it is open")
-	f.StringVar(&d.resize, "resize", "crop", "how image files are brought to --size: crop[:SIDE], which makes the shorter side SIDE (default: 256/224 of the longer one of --size) and cuts out the middle, stretch, or letterbox[:GREY], the whole image amid grey, the default where --labels are boxes")
+	f.StringVar(&d.resize, "resize", "crop", "how image files of other sizes are brought to --size: crop[:SIDE], which makes the shorter side SIDE (default: 256/224 of the longer one of --size) and cuts out the middle, stretch, or letterbox[:GREY], the whole image amid grey, the default where --labels are boxes")
 	f.Float32SliceVar(&d.mean, "mean", nil, "mean of pixels, for all channels or each one, subtracted before the division by --std")
 	f.Float32SliceVar(&d.std, "std", nil, "standard deviation of pixels, for all channels or each one")
 	f.Float32Var(&d.scale, "scale", 0, "factor of pixels before --mean; default: 1/255")
@@ -213,6 +213,11 @@ func (d *dataFlags) dataset(m *model.Model, path, items string, given map[string
 		return nil, usageError{err}
 	}
 	opt.ImageSize, opt.ImageChannels = imageForm(m.Network.Inputs, given, opt.NHWC)
+	for _, t := range m.Network.Inputs {
+		if dataset.IsLabels(t.Name) {
+			opt.Inputs = append(opt.Inputs, t.Name)
+		}
+	}
 	if path == d.data {
 		opt.Labels, opt.LabelOffset = d.labels, d.labelOffset
 	}

@@ -187,8 +187,11 @@ func parseNpyHeader(text string) (e npyElement, dims []int, err error) {
 	return e, dims, nil
 }
 
-// readNpz reads the arrays of a .npz: those named y or labels are labels, the others inputs, where one named x is the
-// only input.
+// IsLabels reports whether an array of this name in a .npz is labels, unless a network has an input of that name.
+func IsLabels(name string) bool { return name == "y" || name == "labels" }
+
+// readNpz reads the arrays of a .npz: those named as labels are and not among o.Inputs are labels, the others inputs, where one named x
+// is the only input.
 func readNpz(file io.ReaderAt, size int64, o Options) (arrays []Array, labels []int, err error) {
 	z, err := zip.NewReader(file, size)
 	if err != nil {
@@ -209,7 +212,7 @@ func readNpz(file io.ReaderAt, size int64, o Options) (arrays []Array, labels []
 			return nil, nil, fmt.Errorf("array %s: %w", name, err)
 		}
 		left -= len(v.Data)
-		if name == "y" || name == "labels" {
+		if IsLabels(name) && !slices.Contains(o.Inputs, name) {
 			if labels, err = toLabels(v); err != nil {
 				return nil, nil, fmt.Errorf("array %s: %w", name, err)
 			}

@@ -14,7 +14,7 @@ import (
 
 // Open reads the data at a path, whose form follows from its content:
 //
-//	.npz         numpy arrays: x, or by input name; labels in y
+//	.npz         numpy arrays: x, or by input name; labels in y, unless Options.Inputs has it
 //	.npy         one numpy array
 //	.json        inputs that Polygraphy saved
 //	idx          as MNIST; labels from the file with "labels" for "images" in its name; may be gzip

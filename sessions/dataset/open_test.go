@@ -220,7 +220,11 @@ func TestOpenErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.file, err, c.want)
 		}
 	}
-	s, err := Open(filepath.Join(dir, "img"), Options{})
+	s, err := Open(filepath.Join(dir, "only.npz"), Options{Inputs: []string{"y"}})
+	if err != nil || s.Labels != nil || len(s.Inputs) != 1 || s.Inputs[0].Name != "y" {
+		t.Errorf("y of an input that is called so: %+v, %v", s, err)
+	}
+	s, err = Open(filepath.Join(dir, "img"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
