@@ -252,7 +252,7 @@ func (o *runFlags) contenders(ctx context.Context, p *place, cfg config.Config, 
 		case evaluation:
 		case ortBackend:
 			var closeIt func()
-			if c, closeIt, err = openRuntime(ctx, p.model, cfg, o.perLayer); err != nil {
+			if c, closeIt, err = openRuntime(ctx, p.model, cfg, o.perLayer, p.work.Warn); err != nil {
 				return nil, closeAll, err
 			}
 			opened = append(opened, closeIt)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -30,9 +31,9 @@ const ortLimit = 10 * time.Minute
 
 // openRuntime returns ONNX Runtime as something to compare with; perLayer: with what nodes make in between. It computes the nodes of a
 // quantised model as they are written: what it fuses them to makes integers of biases and rounds a step in a thousand otherwise, which
-// shows by how much the engine may differ. A model in floating point it runs as it is, whatever the precision of the configuration: the
+// shows by how much the engine may differ; where it cannot load what it fuses them to, warn is told, and nothing shows that. A model in floating point it runs as it is, whatever the precision of the configuration: the
 // device says so.
-func openRuntime(ctx context.Context, m *model.Model, cfg config.Config, perLayer bool) (c sessions.Contender, closeIt func(), err error) {
+func openRuntime(ctx context.Context, m *model.Model, cfg config.Config, perLayer bool, warn func(string)) (c sessions.Contender, closeIt func(), err error) {
 	source, err := runtimeModel(m, perLayer)
 	if err != nil {
 		return c, nil, err
@@ -55,6 +56,17 @@ func openRuntime(ctx context.Context, m *model.Model, cfg config.Config, perLaye
 		return c, nil, err
 	}
 	source.More = nil
+	if err := fused.Load(ctx, source); err != nil {
+		fused.Close()
+		if ctx.Err() != nil {
+			r.Close()
+			return c, nil, ctx.Err()
+		}
+		reason, _, _ := strings.Cut(err.Error(), ". ")
+		warn("compared without ONNX Runtime's fusions, with which it cannot load the model, so that nothing tells how much roundings differ: " + reason)
+		c.Device.Device += " and without its fusions, which fail"
+		return c, r.Close, nil
+	}
 	c.Variant = &compare.Variant{Name: "ONNX Runtime's fusions", Run: onRuntime(m, fused, source)}
 	return c, func() { r.Close(); fused.Close() }, nil
 }

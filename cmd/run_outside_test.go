@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -215,6 +216,48 @@ func TestRunOnnxruntimeQuantised(t *testing.T) {
 	}
 	if text, _ = command(t, 0, "run", file, "--items", "2", "--backends", "cpu,onnxruntime", "--atol", "0.1", "-q"); strings.Contains(text, "fusions") {
 		t.Errorf("with a tolerance that is given it says\n%s", text)
+	}
+}
+
+// qgemmScript writes a product of integers that ONNX Runtime cannot fuse where the processor has AVX2 and no VNNI: there it makes unsigned
+// weights of those that are signed and large, which QGemm takes with unsigned activations alone.
+const qgemmScript = `
+import sys, numpy as np, onnx
+from onnx import TensorProto, helper, numpy_helper
+given = [("s", np.float32(0.1)), ("za", np.int8(3)), ("zb", np.int8(0)), ("b", np.zeros(2, np.int32)),
+         ("w", np.array([[127, -128], [100, 3], [-90, 4], [127, 127]], np.int8))]
+nodes = [helper.make_node("QuantizeLinear", ["x", "s", "za"], ["q"]),
+         helper.make_node("QGemm", ["q", "s", "za", "w", "s", "zb", "b", "s", "za"], ["g"], domain="com.microsoft"),
+         helper.make_node("DequantizeLinear", ["g", "s", "za"], ["y"])]
+graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4])],
+    [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2])], [numpy_helper.from_array(np.asarray(v), k) for k, v in given])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8), sys.argv[1])
+`
+
+// Where ONNX Runtime cannot load a quantised model with its fusions, the model is compared without them, and that is said.
+func TestRunWithoutFusions(t *testing.T) {
+	python := os.Getenv(onnxruntime.PythonVariable)
+	if python == "" {
+		t.Skip(onnxruntime.PythonVariable + " is not set: it names a Python with onnxruntime")
+	}
+	file := filepath.Join(t.TempDir(), "q.onnx")
+	if text, err := exec.CommandContext(t.Context(), python, "-c", qgemmScript, file).CombinedOutput(); err != nil {
+		t.Skipf("needs a Python with onnx: %v, %s", err, text)
+	}
+	fused, err := onnxruntime.Open(t.Context(), onnxruntime.Options{Optimize: true})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer fused.Close()
+	if fused.Load(t.Context(), onnxruntime.Model{Path: file}) == nil {
+		t.Skip("ONNX Runtime can fuse the model on this processor")
+	}
+	text, notes := command(t, 0, "run", file, "--items", "4", "--backends", "cpu,onnxruntime", "-q")
+	if !strings.Contains(text, "PASSED") || !strings.Contains(text, "without its fusions, which fail") || strings.Contains(text, "fusions show") {
+		t.Errorf("it says\n%s", text)
+	}
+	if !strings.Contains(notes, "warning: compared without ONNX Runtime's fusions") || !strings.Contains(notes, "QGemm") {
+		t.Errorf("it notes\n%s", notes)
 	}
 }
 

@@ -153,15 +153,26 @@ func (r *Runtime) end() string {
 // Close ends the process.
 func (r *Runtime) Close() { r.end() }
 
+// Load reads a model, which the next Run of it need not do then. An error is a refusal, or the end of the process.
+func (r *Runtime) Load(ctx context.Context, m Model) error {
+	_, err := r.ask(ctx, m, nil, true)
+	return err
+}
+
 // Run returns what a model makes of inputs by name; inputs that it does not have are left out. The last model is not read again. An
 // error is a refusal, or the end of the process.
 func (r *Runtime) Run(ctx context.Context, m Model, in map[string]numeric.Value) (map[string]numeric.Value, error) {
+	return r.ask(ctx, m, in, false)
+}
+
+// ask sends a request, and returns the tensors of the answer.
+func (r *Runtime) ask(ctx context.Context, m Model, in map[string]numeric.Value, load bool) (map[string]numeric.Value, error) {
 	if r.cmd == nil {
 		if err := r.start(ctx); err != nil {
 			return nil, err
 		}
 	}
-	parts, err := request(m, in)
+	parts, err := request(m, in, load)
 	if err != nil {
 		return nil, err
 	}

@@ -60,6 +60,9 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{2, 8, 0}, 3), "other": numeric.Values(numeric.I64, []int64{1}, 1)}
+	if err := r.Load(t.Context(), Model{Data: doubled()}); err != nil {
+		t.Fatal(err)
+	}
 	for _, m := range []Model{{Data: doubled()}, {Path: path}, {Path: path, More: []string{"s"}}, {Data: doubled(), More: []string{"s"}}} {
 		out, err := r.Run(t.Context(), m, in)
 		if err != nil {
@@ -108,6 +111,9 @@ const (
 // What the process refuses is an error, after which it goes on; one that ends is begun anew.
 func TestRunFails(t *testing.T) {
 	r := open(t, Options{Optimize: true})
+	if err := r.Load(t.Context(), Model{Data: []byte("no model")}); err == nil || strings.Contains(err.Error(), "ended") {
+		t.Errorf("no model is loaded: %v", err)
+	}
 	if _, err := r.Run(t.Context(), Model{Data: []byte("no model")}, nil); err == nil || strings.Contains(err.Error(), "ended") {
 		t.Errorf("a model that is none: %v", err)
 	}

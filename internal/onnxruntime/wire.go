@@ -22,6 +22,7 @@ import (
 type head struct {
 	Path    string       `json:"path"`
 	More    []string     `json:"more"`    // tensors to give beside the outputs
+	Load    bool         `json:"load"`    // the model and no more
 	Tensors []tensorHead `json:"tensors"` // that follow
 	Error   string       `json:"error,omitempty"`
 	Version string       `json:"version,omitempty"`
@@ -54,9 +55,9 @@ func write(w io.Writer, parts [][]byte) error {
 	return nil
 }
 
-// request returns the parts of a request.
-func request(m Model, in map[string]numeric.Value) ([][]byte, error) {
-	h := head{Path: m.Path, More: append([]string{}, m.More...), Tensors: []tensorHead{}}
+// request returns the parts of a request; load asks for no outputs.
+func request(m Model, in map[string]numeric.Value, load bool) ([][]byte, error) {
+	h := head{Path: m.Path, Load: load, More: append([]string{}, m.More...), Tensors: []tensorHead{}}
 	parts := [][]byte{nil, m.Data}
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		v := in[name]
