@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
@@ -69,11 +70,10 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 			return err
 		}
 		warnOfRandomRanges(stderr, r, cfg)
-		e, err := r.Engine(ctx, cfg, keepSource)
+		e, err := builtEngine(ctx, r, cfg, keepSource)
 		if err != nil {
 			return err
 		}
-		e.Origin.Commit, e.Origin.Built = ownCommit(), buildDate()
 		size, err := host.WriteFile(output, func(w io.Writer) error {
 			_, err := e.WriteTo(w)
 			return err
@@ -98,6 +98,15 @@ func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, p
 		}
 		return nil
 	})
+}
+
+// builtEngine returns an engine as its file has it.
+func builtEngine(ctx context.Context, r *sessions.Runner, cfg config.Config, keepSource bool) (*run.Engine, error) {
+	e, err := r.Engine(ctx, cfg, keepSource)
+	if err == nil {
+		e.Origin.Commit, e.Origin.Built = ownCommit(), buildDate()
+	}
+	return e, err
 }
 
 // warnOfRandomRanges warns where a file is written that has ranges of random input, which say nothing of real ones.

@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/views/pane"
@@ -185,9 +186,10 @@ func (o *checkFlags) measure(ctx context.Context, b *budget.Budget, p *place, ow
 	}
 	m, baseline = &budget.Measured{}, recorded
 	var other *sessions.Rival
+	var otherModel *model.Model
 	if b.Baseline != "" && recorded == nil {
 		baseline = &budget.Measured{}
-		if other, err = o.rival(p, b.Baseline); err != nil {
+		if other, otherModel, err = o.rival(p, b.Baseline); err != nil {
 			return nil, nil, named(err, b.Baseline)
 		}
 	}
@@ -203,33 +205,49 @@ func (o *checkFlags) measure(ctx context.Context, b *budget.Budget, p *place, ow
 	if !b.Limits("engine_file") {
 		return m, baseline, nil
 	}
-	if m.EngineBytes, err = engineBytes(ctx, own); err == nil && other != nil {
-		baseline.EngineBytes, err = engineBytes(ctx, *other)
+	if err = engineFile(ctx, m, own, p.model, otherModel); err == nil && other != nil {
+		err = engineFile(ctx, baseline, *other, otherModel, p.model)
 	}
 	return m, baseline, err
 }
 
 // rival opens a baseline that is no recording, with the devices and the data of the model that is held to the budget.
-func (o *checkFlags) rival(p *place, path string) (*sessions.Rival, error) {
+func (o *checkFlags) rival(p *place, path string) (*sessions.Rival, *model.Model, error) {
 	m, err := o.openModel(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cfg, err := o.configFor(m)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &sessions.Rival{Runner: sessions.NewRunner(m, p.work, p.told), Config: cfg}, nil
+	return &sessions.Rival{Runner: sessions.NewRunner(m, p.work, p.told), Config: cfg}, m, nil
 }
 
-// engineBytes returns how large the file of an engine is without its source.
-func engineBytes(ctx context.Context, r sessions.Rival) (int, error) {
-	e, err := r.Engine(ctx, r.Config, false)
+// engineFile notes how large the file of an engine is: the one that it was read from, unless flags make another engine of it, or else the
+// one that trtui build would write, with its source if the engine it is held against, which may be nil, has its own in its file.
+func engineFile(ctx context.Context, m *budget.Measured, r sessions.Rival, of, against *model.Model) error {
+	if of.Engine != nil {
+		made, err := of.Making()
+		if err != nil {
+			return err
+		}
+		if made.Config.SameEngine(r.Config, of.Quantized) {
+			m.EngineBytes, m.EngineFile = int(of.Bytes), "the file "+of.Name()
+			return nil
+		}
+	}
+	command, keep := "trtui build", against != nil && against.Engine != nil && !against.Stripped && !of.Stripped
+	if keep {
+		command += " --keep-source"
+	}
+	e, err := builtEngine(ctx, r.Runner, r.Config, keep)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	n, err := e.WriteTo(io.Discard)
-	return int(n), err
+	m.EngineBytes, m.EngineFile = int(n), "what "+command+" would write"
+	return err
 }
 
 // recordedAs returns what a recording holds of the configuration that its name says behind @, or else of the given one; nil

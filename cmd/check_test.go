@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,51 @@ func TestCheck(t *testing.T) {
 	wants(check(2, file("typo.yaml", "limits:\n  arenas: 1 KiB\n")), `typo.yaml:2: unknown limit "arenas"; did you mean "arena"?`)
 	wants(check(2, sound, "--format", "csv"), "want text, json, junit or markdown")
 	command(t, 2, "check", "-q")
+}
+
+// TestCheckEngineFile: an engine's file is as large as it is, with its source, and a model's as what trtui build writes, to the byte.
+func TestCheckEngineFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	t.Setenv("SOURCE_DATE_EPOCH", "1000000000")
+	dir := t.TempDir()
+	cache := filepath.Join(dir, "cache.jsonl")
+	check := func(code int, limit string, args ...string) string {
+		budget := filepath.Join(dir, "b.yaml")
+		if err := os.WriteFile(budget, []byte("limits:\n  engine_file: "+limit+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := command(t, code, append([]string{"check", "-q", "--timing-cache", cache, "--budget", budget}, args...)...)
+		return out
+	}
+	built := func(name string, flags ...string) (path string, size int64) {
+		path = filepath.Join(dir, name)
+		command(t, 0, append([]string{"build", "-q", "--timing-cache", cache, "-o", path}, flags...)...)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path, info.Size()
+	}
+	_, plain := built("plain.engine")
+	kept, whole := built("kept.engine", "--keep-source")
+	quantised, small := built("int8.engine", "--precision", "int8")
+	for _, c := range []struct {
+		size int64
+		args []string
+		says string
+	}{
+		{whole, []string{kept}, "engine_file: the file kept.engine\n"},
+		{small, []string{quantised}, "engine_file: the file int8.engine\n"},
+		{plain, nil, "engine_file: what trtui build would write\n"},
+		{whole, []string{"--baseline", kept}, "engine_file: what trtui build --keep-source would write; baseline: the file kept.engine\n"},
+	} {
+		if text := check(0, fmt.Sprintf("%d B", c.size), c.args...); !strings.Contains(text, c.says) {
+			t.Errorf("%v: no %q in\n%s", c.args, c.says, text)
+		}
+		check(1, fmt.Sprintf("%d B", c.size-1), c.args...)
+	}
 }
 
 // TestCheckFormats writes what came of a budget in every format.

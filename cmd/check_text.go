@@ -32,6 +32,9 @@ func (o *checkFlags) write(w io.Writer, snap *report.Snapshot, c *report.Check) 
 	writeTable(w, []string{"metric", "measured", "limit", "~baseline", "~of the limit", ""}, rows)
 	fmt.Fprintln(w)
 	for _, r := range c.Rows {
+		if r.What != "" {
+			writeNote(w, "%s: %s", r.Metric, r.What)
+		}
 		if r.Why != "" {
 			writeNote(w, "%s: %s", r.Metric, o.why(&r))
 		}
@@ -162,6 +165,9 @@ func (o *checkFlags) writeJUnit(w io.Writer, snap *report.Snapshot, c *report.Ch
 	suite := junitSuite{Name: "trtui check " + snap.Model.Name, Tests: len(c.Rows)}
 	for _, r := range c.Rows {
 		text := fmt.Sprintf("%s, limit %s, baseline %s", checkValue(r), checkLimit(r), figure(r.Baseline, r.Unit))
+		if r.What != "" {
+			text += ": " + r.What
+		}
 		if r.Why != "" {
 			text += ": " + o.why(&r)
 		}

@@ -81,6 +81,12 @@ func (l limit) check(m, baseline *Measured, beside bool, looks int) report.Check
 		return fail(unknown(l.metric))
 	}
 	row.Value, row.Limit = &v, l.at(reference)
+	if l.metric.what != nil {
+		row.What = l.metric.what(m)
+		if row.Baseline != nil {
+			row.What += "; baseline: " + l.metric.what(baseline)
+		}
+	}
 	if l.metric.rounds != nil && len(m.rounds()) > 0 {
 		return l.timed(row, m, baseline, beside, looks)
 	}

@@ -17,13 +17,15 @@ type metric struct {
 	needs  report.Parts
 	doc    string
 	of     func(*Measured) (float64, bool)
+	what   func(*Measured) string     // what was measured, where that is to be said; nil: its name says it
 	rounds func(report.Round) float64 // of times: the figure of one round, in ns
 }
 
 // Measured is what is known of an engine.
 type Measured struct {
 	*report.Snapshot
-	EngineBytes int // of its file; 0: not known
+	EngineBytes int    // of its file; 0: not known
+	EngineFile  string // which file that is
 }
 
 // metrics returns all there are, in the order of documents.
@@ -46,7 +48,8 @@ func metrics() []metric {
 		{name: "arena", unit: "bytes", needs: report.PartMemory, doc: "peak of activations", of: memory(func(m report.MemoryNumbers) int { return m.Peak })},
 		{name: "workspace", unit: "bytes", needs: report.PartMemory, doc: "scratch memory", of: memory(func(m report.MemoryNumbers) int { return m.Workspace })},
 		{name: "weights", unit: "bytes", needs: report.PartMemory, doc: "weights as they are loaded", of: memory(func(m report.MemoryNumbers) int { return m.Weights })},
-		{name: "engine_file", unit: "bytes", doc: "size of the engine's file, without its source", of: func(m *Measured) (float64, bool) { return float64(m.EngineBytes), m.EngineBytes > 0 }},
+		{name: "engine_file", unit: "bytes", doc: "size of the engine's file, or of that which trtui build would write", of: func(m *Measured) (float64, bool) { return float64(m.EngineBytes), m.EngineBytes > 0 },
+			what: func(m *Measured) string { return m.EngineFile }},
 		{name: "engine_layers", needs: overview, doc: "layers after all passes", of: counts(func(c report.Counts) int { return c.Engine })},
 		{name: "launches", needs: overview, doc: "steps that launch something", of: counts(func(c report.Counts) int { return c.Launches })},
 		{name: "reformats", needs: overview, doc: "changes of layout between layers", of: counts(func(c report.Counts) int { return c.Reformats })},

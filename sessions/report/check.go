@@ -23,6 +23,7 @@ type CheckRow struct {
 	Low      *float64 // where the value lies with 99 % confidence, of times
 	High     *float64
 	Verdict  Verdict
+	What     string `json:",omitempty"`                         // was measured, where the metric's name does not say it
 	Why      string `json:",omitempty"`                         // the value is not known, or the verdict is not plain
 	Telling  int    `json:",omitempty" output:"telling_rounds"` // rounds in which it would be, as far as times vary; 0: it is, or nobody would wait for it
 }
