@@ -216,6 +216,9 @@ func TestRoles(t *testing.T) {
 		make func(d *graph.Definition, ids *graph.Tensor)
 	}{
 		{"no output of scores", func(d *graph.Definition, ids *graph.Tensor) { d.Output("y", d.Cast(ids, numeric.F32)) }},
+		{"output h, f32[1,s,4]: 4 values for each token, and a vocabulary of 12, the rows of table", func(d *graph.Definition, ids *graph.Tensor) {
+			d.Output("h", d.Tanh(d.Gather(d.Weights("table", make([]float32, 48), 12, 4), d.Cast(ids, numeric.I32), 0)))
+		}},
 		{"input pixels", func(d *graph.Definition, ids *graph.Tensor) {
 			d.Output("y", d.Tanh(d.Input("pixels", numeric.F32, symbol("n"))))
 		}},

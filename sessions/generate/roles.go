@@ -66,7 +66,36 @@ func findRoles(n *graph.Network) (*roles, error) {
 	if r.logits == nil {
 		return nil, fmt.Errorf("the model has no output of scores: real numbers of [batch, sequence, vocabulary]")
 	}
+	if err := r.checkScores(n); err != nil {
+		return nil, err
+	}
 	return r, r.pair(pasts, presents)
+}
+
+// checkScores returns an error where the output cannot be scores of tokens, since it is not as wide as the table that tokens are looked
+// up in has rows. They may differ by a few: one of them is padded to a round number, or some tokens are read and never written.
+func (r *roles) checkScores(n *graph.Network) error {
+	width, known := r.logits.Dims[2].IsConst()
+	for _, l := range n.Layers {
+		if !known || !isLookup(l) {
+			continue
+		}
+		rows, fixed := l.Inputs[0].Dims[0].IsConst()
+		if more, ok := beyond(l.Inputs[1], r.tokens); !fixed || !ok || more != 0 {
+			continue
+		}
+		if least, most := min(width, rows), max(width, rows); most-least > most/10 {
+			return fmt.Errorf("output %s, %s: %d values for each token, and a vocabulary of %d, the rows of %s: these are no scores of a next token, as an encoder's hidden states are not; give a language model, exported with its head",
+				r.logits.Name, r.logits.TypeString(), width, rows, l.Inputs[0].Name)
+		}
+	}
+	return nil
+}
+
+// isLookup reports whether a layer takes rows of a table.
+func isLookup(l *graph.Layer) bool {
+	a, ok := l.Attrs.(graph.GatherAttrs)
+	return ok && l.Op == graph.Gather && a.Axis == 0 && len(l.Inputs[0].Dims) == 2
 }
 
 // keepable returns an error where earlier tokens cannot lie in one place, of which some are not there yet: nothing would hide these.
@@ -94,16 +123,16 @@ func (r *roles) places(n *graph.Network) int {
 			continue
 		}
 		rows, _ := l.Inputs[0].Dims[0].IsConst()
-		if first, ok := r.place(l.Inputs[1]); ok && rows > first && (least == 0 || rows-first < least) {
+		if first, ok := beyond(l.Inputs[1], r.positions); ok && rows > first && (least == 0 || rows-first < least) {
 			least = rows - first
 		}
 	}
 	return least
 }
 
-// place returns what t is more than the input of positions.
-func (r *roles) place(t *graph.Tensor) (more int, ok bool) {
-	for t != r.positions {
+// beyond returns what the integers t are more than those of an input; ok is false where they are something else.
+func beyond(t, input *graph.Tensor) (more int, ok bool) {
+	for t != input {
 		l := t.Producer
 		if l == nil {
 			return 0, false
@@ -126,7 +155,7 @@ func (r *roles) place(t *graph.Tensor) (more int, ok bool) {
 		}
 		more, t = more+int(v.Ints()[0]), l.Inputs[1-k]
 	}
-	return more, r.positions != nil
+	return more, true
 }
 
 // pair finds the output of each input of earlier keys and values: by their names without what stands before them, or by their
