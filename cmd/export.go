@@ -40,8 +40,9 @@ points are unsigned bytes, whichever --activations names: OpenVINO (2026.4) comp
 they are the same engine. --activations symmetric writes signed bytes without zero points, as TensorRT takes them.
 
 On processors that have AVX2 and no VNNI, ONNX Runtime (1.32) and OpenVINO add two products of bytes in 16 bits, where large
-ones saturate: results are worse there than is said here. ONNX Runtime's session option session.x64quantprecision, set to 1,
-makes it exact, and slower.`,
+ones saturate: results are worse there than is said here. Weights of 7 bits (--weight-ranges minmax/7bit) cure both. In ONNX
+Runtime so do --activations symmetric, and, with the file as it is, the session option session.x64quantprecision, set to 1,
+which makes it exact, and slower.`,
 		Example: examples("what the passes make of a model", "trtui export model.onnx --optimized -o optimized.onnx",
 			"the built-in digit classifier", "trtui export -o digits.onnx",
 			"a quantised model for other runtimes", "trtui export model.onnx --qdq --calib-data images/ -o model.qdq.onnx"),
@@ -155,6 +156,9 @@ func (f *modelFlags) exportQuantised(ctx context.Context, stdout, stderr io.Writ
 		n, err := r.Quantised(ctx, cfg)
 		if err != nil {
 			return err
+		}
+		if cfg.Quantization.Saturates() {
+			writeNote(stderr, "without VNNI, ONNX Runtime and OpenVINO saturate sums of these bytes; --weight-ranges minmax/7bit cures that, and in ONNX Runtime --activations symmetric or session.x64quantprecision=1")
 		}
 		return f.writeNetwork(stdout, p.model, n, output)
 	})

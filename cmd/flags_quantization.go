@@ -28,7 +28,7 @@ func (q *quantizationFlags) define(f, rounding *pflag.FlagSet) {
 	def := config.DefaultQuantization()
 	f.StringVar(&q.Activations, "activations", def.Activations, "`SCHEME` of activations in int8: "+orList(config.Schemes()))
 	f.StringVar(&q.WeightScales, "weight-scales", def.WeightScales, "one scale of weights for each output `channel`, or one for all of a layer's: channel or tensor")
-	f.StringVar(&q.WeightRanges, "weight-ranges", def.WeightRanges, "`KIND` of the ranges of weights: minmax, mse or percentile[:P]; with /7bit behind it integers of -64 to 64 alone, for programs that add products of bytes in 16 bits, as OpenVINO does without VNNI")
+	f.StringVar(&q.WeightRanges, "weight-ranges", def.WeightRanges, "`KIND` of the ranges of weights: minmax, mse or percentile[:P]; with /7bit behind it integers of -64 to 64 alone, for programs that add products of bytes in 16 bits, as ONNX Runtime and OpenVINO do without VNNI")
 	f.StringSliceVar(&q.Keep, "keep", nil, "`LAYERS` that stay in floating point: first, last, all of an op, as in first,Gemm, or residuals, what products add to their results; by name: --layer-precisions")
 	f.StringArrayVar(&q.ranges, "range", nil, "range of a tensor in place of the calibrator's, as `TENSOR=AMAX` or TENSOR=LEAST:LARGEST; may be repeated")
 	f.StringVar(&q.path, "ranges", "", "`FILE` of trtui calibrate -o: its ranges, or with --calibrator those which that finds by its histograms; or a calibration cache of TensorRT; no data is needed, and --calib-data gives what corrects biases and rounds weights better")

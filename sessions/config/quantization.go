@@ -87,6 +87,15 @@ func LegacyQuantization() Quantization {
 	return Quantization{Activations: "symmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectOff, Equalization: "off", Rounding: "nearest"}
 }
 
+// Saturates reports whether two products of bytes may exceed 16 bits together, in which other programs add them on processors without
+// VNNI: activations are written without sign (quant.Unsigned), and weights take all 8 bits.
+func (q Quantization) Saturates() bool {
+	q = q.Full()
+	s := q.Scheme()
+	r, _ := quant.ParseWeightRange(q.WeightRanges)
+	return (s.Asymmetric || s.Type == numeric.U8) && !r.Reduced()
+}
+
 // Scheme returns the form of the ranges of activations; the zero Scheme where Check finds an error.
 func (q Quantization) Scheme() quant.Scheme {
 	s, _ := ParseScheme(q.Full().Activations)
