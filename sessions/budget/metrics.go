@@ -48,7 +48,7 @@ func metrics() []metric {
 		{name: "arena", unit: "bytes", needs: report.PartMemory, doc: "peak of activations", of: memory(func(m report.MemoryNumbers) int { return m.Peak })},
 		{name: "workspace", unit: "bytes", needs: report.PartMemory, doc: "scratch memory", of: memory(func(m report.MemoryNumbers) int { return m.Workspace })},
 		{name: "weights", unit: "bytes", needs: report.PartMemory, doc: "weights as they are loaded", of: memory(func(m report.MemoryNumbers) int { return m.Weights })},
-		{name: "engine_file", unit: "bytes", doc: "size of the engine's file, or of that which trtui build would write", of: func(m *Measured) (float64, bool) { return float64(m.EngineBytes), m.EngineBytes > 0 },
+		{name: "engine_file", unit: "bytes", doc: "size of the engine's file, or of the one that a build writes", of: func(m *Measured) (float64, bool) { return float64(m.EngineBytes), m.EngineBytes > 0 },
 			what: func(m *Measured) string { return m.EngineFile }},
 		{name: "engine_layers", needs: overview, doc: "layers after all passes", of: counts(func(c report.Counts) int { return c.Engine })},
 		{name: "launches", needs: overview, doc: "steps that launch something", of: counts(func(c report.Counts) int { return c.Launches })},
