@@ -285,15 +285,24 @@ func (v *sensitivityView) Render(w, h int) string {
 		if r := s.Raise; r != nil && c.H > 6 {
 			foot = 2
 			c.Fit(1, c.H-2, c.W-2, ui.Bold, fmt.Sprintf("raise %s: predicted %s to %s dB, %s", words.Plural(len(r.Layers), "layer"), words.Decibels(r.Predicted.SQNR), words.Decibels(r.Predicted.RaisedSQNR),
-				ui.Duration(r.Predicted.RaisedTime-r.Predicted.Time)+" longer: "+shortNames(r.Layers)))
+				longer(r.Predicted)+": "+shortNames(r.Layers)))
 			text := "measured: not yet"
 			if m := r.Measured; m != nil {
-				text = fmt.Sprintf("measured  %s to %s dB on %s, %s longer; %s raises them", words.Decibels(m.SQNR), words.Decibels(m.RaisedSQNR), words.Plural(r.Items, "item"), ui.Duration(m.RaisedTime-m.Time), v.in.Look.Keys("{Accuracy A}"))
+				text = fmt.Sprintf("measured  %s to %s dB on %s, %s; %s raises them", words.Decibels(m.SQNR), words.Decibels(m.RaisedSQNR), words.Plural(r.Items, "item"), longer(*m), v.in.Look.Keys("{Accuracy A}"))
 			}
 			c.Fit(1, c.H-1, c.W-2, ui.Plain, text)
 		}
 		v.table.Draw(c.Sub(ui.Rect{X: 0, Y: 0, W: c.W, H: c.H - foot}))
 	})
+}
+
+// longer says how much longer or shorter an inference takes with layers raised.
+func longer(of report.Effect) string {
+	if d := of.RaisedTime - of.Time; d < 0 {
+		return ui.Duration(-d) + " shorter"
+	} else {
+		return ui.Duration(d) + " longer"
+	}
 }
 
 // shortNames lists layers.
