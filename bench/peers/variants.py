@@ -2,26 +2,33 @@
 
 python variants.py FOLDER [ARCHITECTURE ...]: FOLDER/ARCHITECTURE/EXPORTER-ATTENTION-opsetN-AXES.onnx, and what onnxruntime's optimiser
 makes of it, with -optimised at its end, and what onnxscript's does, with -rewritten. Recognition must make the same layers of all of them: core/graph/passes tests that, with
-TRTUI_VARIANTS=FOLDER. A variant that cannot be made is reported.
+TRTUI_VARIANTS=FOLDER. A variant that cannot be made is reported. Where torch is too old for a second exporter the names begin with its
+version, so that a folder may have those of several: pip install torch==1.13.1 transformers==4.30.2 "numpy<2" onnx onnxruntime
 """
 
+import inspect
 import pathlib
 import sys
 import warnings
 
 import onnx
-import onnxscript.optimizer
-import onnxscript.rewriter
 import torch
 import transformers
 
+try:
+    import onnxscript.optimizer
+    import onnxscript.rewriter
+except ImportError:
+    onnxscript = None
 try:
     from onnxruntime.transformers import optimizer
 except ImportError:
     optimizer = None
 
 SEQUENCE, VOCABULARY, WIDTH, LAYERS, HEADS = 6, 50, 32, 2, 4
-OPSETS = {"torchscript": (14, 17), "dynamo": (18, 23)}
+BOTH = "dynamo" in inspect.signature(torch.onnx.export).parameters
+OPSETS = {"torchscript": (14, 17), "dynamo": (18, 23)} if BOTH else {"torchscript": (12, 14)}
+BY = "" if BOTH else "torch" + torch.__version__.split("+")[0] + "-"
 AXES = ("fixed", "sequence", "dynamic")  # none has a symbol, the sequence has one, the batch has one, too
 
 
@@ -104,13 +111,15 @@ def export(name, path, exporter, attention, opset, axes):
         torch.onnx.export(model, tuple(inputs.values()), path, dynamo=True, dynamic_shapes={n: dims for n in inputs} if symbols else None,
                           external_data=False, verbose=False, **options)
     else:
-        torch.onnx.export(model, tuple(inputs.values()), path, dynamo=False, dynamic_axes={n: symbols for n in inputs} if symbols else None, **options)
+        if BOTH:
+            options["dynamo"] = False
+        torch.onnx.export(model, tuple(inputs.values()), path, dynamic_axes={n: symbols for n in inputs} if symbols else None, **options)
 
 
 def variants(name):
     for exporter, opsets in OPSETS.items():
         for opset in opsets:
-            for attention in ("eager", "sdpa"):
+            for attention in ("eager", "sdpa") if BOTH else ("eager",):
                 for axes in AXES:
                     if name not in INPUTS or axes != "sequence":
                         yield exporter, attention, opset, axes
@@ -137,10 +146,11 @@ def main():
     for name in sys.argv[2:] or ARCHITECTURES:
         (folder / name).mkdir(parents=True, exist_ok=True)
         for v in variants(name):
-            path = str(folder / name / "{}-{}-opset{}-{}".format(*v))
+            path = str(folder / name / (BY + "{}-{}-opset{}-{}".format(*v)))
             if not attempt(path + ".onnx", lambda: export(name, path + ".onnx", *v)):
                 continue
-            attempt(path + "-rewritten.onnx", lambda: rewrite(path + ".onnx", path + "-rewritten.onnx"))
+            if onnxscript:
+                attempt(path + "-rewritten.onnx", lambda: rewrite(path + ".onnx", path + "-rewritten.onnx"))
             if optimizer:
                 attempt(path + "-optimised.onnx", lambda: optimizer.optimize_model(
                     path + ".onnx", model_type=OPTIMISED_AS.get(name.split("-")[0], "bert"), num_heads=HEADS, hidden_size=WIDTH).save_model_to_file(path + "-optimised.onnx"))
