@@ -252,6 +252,9 @@ func writeSearch(w io.Writer, p *place, s *tuneOutput) {
 		fmt.Fprintln(w, "nothing that was found meets the goal; the nearest is")
 	}
 	fmt.Fprintln(w, best.Config.Label(false))
+	if best.Config.Precision == config.FP32 {
+		fmt.Fprintln(w, "no layer is worth INT8 here")
+	}
 	if len(best.Config.LayerPrecisions) > 0 {
 		fmt.Fprintln(w, "layers: "+strings.Join(best.Config.LayerPrecisions, ", "))
 	}

@@ -24,6 +24,9 @@ func (g *searching) measure(ctx context.Context, chosen []int, noise float64, wh
 			p.Raised += len(g.parts[i].source)
 		}
 	}
+	if g.unquantised(chosen) {
+		cfg.Precision, cfg.LayerPrecisions = config.FP32, nil
+	}
 	id := key(cfg)
 	if i, ok := g.tried[id]; ok {
 		return g.report.Points[i], false, nil
@@ -41,6 +44,16 @@ func (g *searching) measure(ctx context.Context, chosen []int, noise float64, wh
 	g.State.add(id, p)
 	g.show()
 	return g.report.Points[g.tried[id]], true, nil
+}
+
+// unquantised reports whether a set leaves no part in INT8, and none in another precision than FP32: it is the model as it was.
+func (g *searching) unquantised(chosen []int) bool {
+	for i, k := range chosen {
+		if k < 0 || g.choices[i][k].to != config.FP32 {
+			return false
+		}
+	}
+	return len(chosen) > 0 && len(g.config.LayerPrecisions) == 0
 }
 
 // build builds an engine and measures its accuracy and its latency.

@@ -1,6 +1,10 @@
 package stages
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/trtui/trtui/sessions/config"
+)
 
 // TestAims: what is within the bound is better than what is not; of what is, the least of the other quantity; of what is not, the
 // nearest to the bound.
@@ -20,6 +24,24 @@ func TestAims(t *testing.T) {
 	} {
 		if !c.a.better(c.better, c.than) || c.a.better(c.than, c.better) {
 			t.Errorf("%s: %+v, not %+v", c.name, c.than, c.better)
+		}
+	}
+}
+
+// TestUnquantised: where every part is raised to FP32 what is built is the model as it was, and is called that.
+func TestUnquantised(t *testing.T) {
+	g := &searching{space: space{parts: make([]studied, 2), choices: [][]choice{{{to: config.FP16}, {to: config.FP32}}, {{to: config.FP32}}}}}
+	for _, c := range []struct {
+		chosen []int
+		rules  []string
+		want   bool
+	}{
+		{[]int{1, 0}, nil, true}, {[]int{1, -1}, nil, false}, {[]int{0, 0}, nil, false}, {[]int{-1, -1}, nil, false}, {nil, nil, false},
+		{[]int{1, 0}, []string{"head:fp16"}, false},
+	} {
+		g.config.LayerPrecisions = c.rules
+		if got := g.unquantised(c.chosen); got != c.want {
+			t.Errorf("%v beside %q: %t", c.chosen, c.rules, got)
 		}
 	}
 }
