@@ -24,7 +24,7 @@ func (g *searching) measure(ctx context.Context, chosen []int, noise float64, wh
 			p.Raised += len(g.parts[i].source)
 		}
 	}
-	if g.unquantised(chosen) {
+	if g.unquantised(chosen) && len(g.config.LayerPrecisions) == 0 {
 		cfg.Precision, cfg.LayerPrecisions = config.FP32, nil
 	}
 	id := key(cfg)
@@ -47,13 +47,13 @@ func (g *searching) measure(ctx context.Context, chosen []int, noise float64, wh
 }
 
 // unquantised reports whether a set leaves no part in INT8, and none in another precision than FP32: it is the model as it was.
-func (g *searching) unquantised(chosen []int) bool {
+func (s space) unquantised(chosen []int) bool {
 	for i, k := range chosen {
-		if k < 0 || g.choices[i][k].to != config.FP32 {
+		if k < 0 || s.choices[i][k].to != config.FP32 {
 			return false
 		}
 	}
-	return len(chosen) > 0 && len(g.config.LayerPrecisions) == 0
+	return len(chosen) > 0
 }
 
 // build builds an engine and measures its accuracy and its latency.

@@ -30,18 +30,15 @@ func TestAims(t *testing.T) {
 
 // TestUnquantised: where every part is raised to FP32 what is built is the model as it was, and is called that.
 func TestUnquantised(t *testing.T) {
-	g := &searching{space: space{parts: make([]studied, 2), choices: [][]choice{{{to: config.FP16}, {to: config.FP32}}, {{to: config.FP32}}}}}
+	s := space{parts: make([]studied, 2), choices: [][]choice{{{to: config.FP16}, {to: config.FP32}}, {{to: config.FP32}}}}
 	for _, c := range []struct {
 		chosen []int
-		rules  []string
 		want   bool
 	}{
-		{[]int{1, 0}, nil, true}, {[]int{1, -1}, nil, false}, {[]int{0, 0}, nil, false}, {[]int{-1, -1}, nil, false}, {nil, nil, false},
-		{[]int{1, 0}, []string{"head:fp16"}, false},
+		{[]int{1, 0}, true}, {[]int{1, -1}, false}, {[]int{0, 0}, false}, {[]int{-1, -1}, false}, {nil, false},
 	} {
-		g.config.LayerPrecisions = c.rules
-		if got := g.unquantised(c.chosen); got != c.want {
-			t.Errorf("%v beside %q: %t", c.chosen, c.rules, got)
+		if got := s.unquantised(c.chosen); got != c.want {
+			t.Errorf("%v: %t", c.chosen, got)
 		}
 	}
 }
