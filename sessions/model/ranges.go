@@ -30,8 +30,11 @@ func RangesOf(m *Model, cfg config.Config) (low, high map[string]int, err error)
 	}{{"least", notLow}, {"largest", notHigh}} {
 		var unfit *ShapesError
 		switch {
-		case errors.As(end.err, &unfit) && low != nil && high != nil && CheckExtents(m, env) == nil:
-			return nil, nil, newRangeError(m, end.name, unfit, env, low, high)
+		case errors.As(end.err, &unfit) && low != nil && high != nil:
+			if within := fitting(m, env, low, high); within != nil {
+				return nil, nil, newRangeError(m, end.name, unfit, within, low, high)
+			}
+			fallthrough
 		case end.err != nil:
 			return nil, nil, fmt.Errorf("%s shapes: %w", end.name, end.err)
 		}
@@ -78,7 +81,7 @@ func endOf(m *Model, env map[string]int, shapes map[string][]int) (map[string]in
 type RangeError struct {
 	End      string // "least" or "largest"
 	Err      *ShapesError
-	Min, Max map[string][]int // of inputs with open axes: the widest range around the best shapes, within what was asked, that was found
+	Min, Max map[string][]int // of inputs with open axes: the widest range around shapes that fit, within what was asked, that was found
 	Axes     string           // of that, as in "batch=1..4, seq=1..256"; the best extents alone where no others were found
 }
 
@@ -90,6 +93,27 @@ func (e *RangeError) Unwrap() error { return e.Err }
 
 // Alone reports whether no other shapes than the best ones were found.
 func (e *RangeError) Alone() bool { return maps.EqualFunc(e.Min, e.Max, slices.Equal) }
+
+// fitting returns extents at which layers fit together: the best ones, or else the least or the largest of a range, or what lies as far
+// from the least on all axes; nil where none of these do.
+func fitting(m *Model, best, low, high map[string]int) map[string]int {
+	const steps = 64
+	for _, env := range []map[string]int{best, low, high} {
+		if CheckExtents(m, env) == nil {
+			return env
+		}
+	}
+	for i := 1; i <= steps; i++ {
+		env := maps.Clone(low)
+		for name, least := range low {
+			env[name] = max(least, min(least+i, high[name]))
+		}
+		if CheckExtents(m, env) == nil {
+			return env
+		}
+	}
+	return nil
+}
 
 // newRangeError finds the widest range between low and high, around env, at whose ends layers fit together.
 func newRangeError(m *Model, end string, err *ShapesError, env, low, high map[string]int) *RangeError {
