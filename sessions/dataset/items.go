@@ -12,10 +12,9 @@ import (
 // [Set.Bind] finds in which of them items lie, and which are an input of each as they are. labels may be nil.
 func New(name string, arrays []Array, labels []int) (*Set, error) {
 	s := &Set{Name: name, Labels: labels, asStored: true, feed: feedOf(name, arrays, labels)}
-	for _, a := range arrays {
-		if len(a.Value.Data) == 0 {
-			return nil, fmt.Errorf("array %s of shape %v is empty", a.Name, a.Value.Dims)
-		}
+	empty := func(a Array) bool { return len(a.Value.Data) == 0 }
+	if len(arrays) > 0 && !slices.ContainsFunc(arrays, func(a Array) bool { return !empty(a) }) { // one of several may be, as a cache before its first use
+		return nil, fmt.Errorf("array %s of shape %v is empty", arrays[0].Name, arrays[0].Value.Dims)
 	}
 	for _, a := range arrays {
 		if len(a.Value.Dims) == 0 || a.Value.Dims[0] != arrays[0].Value.Dims[0] {

@@ -72,3 +72,28 @@ func TestItems(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyPast: one input of several may have no elements, as keys and values before the first token.
+func TestEmptyPast(t *testing.T) {
+	s, err := New("prefill", []Array{
+		{"ids", numeric.Values(numeric.I64, []int64{1, 2, 3, 4, 5, 6}, 2, 3)}, {"past", numeric.NewValue(numeric.F32, 2, 4, 0, 8)},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := symbolic.Symbol("n")
+	b, err := s.Bind([]*graph.Tensor{
+		{Name: "ids", Type: numeric.I64, Dims: []symbolic.Dim{n, symbolic.Symbol("s")}},
+		{Name: "past", Type: numeric.F32, Dims: []symbolic.Dim{n, symbolic.Const(4), symbolic.Symbol("p"), symbolic.Const(8)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := b.Inputs(1)
+	if err != nil || b.Len() != 2 || fmt.Sprint(in["past"].Dims) != "[1 4 0 8]" || in["ids"].I64()[0] != 4 {
+		t.Errorf("%d items, the last %v: %v", b.Len(), in, err)
+	}
+	if _, err := New("nothing", []Array{{"past", numeric.NewValue(numeric.F32, 2, 0)}}, nil); err == nil || !strings.Contains(err.Error(), "is empty") {
+		t.Errorf("nothing at all: %v", err)
+	}
+}
