@@ -111,7 +111,7 @@ func (o *runFlags) command() *cobra.Command {
 	under(c, outputHeading, "save-outputs", "save-inputs")
 	under(c, dataHeading, "load-inputs")
 	under(c, "Comparison", append(toleranceNames(), "backends", "compare", "load-outputs", "per-layer", "validate")...)
-	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default", fewItems)
+	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default, all where inputs or outputs are saved", fewItems)
 	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
 	return c
 }
@@ -123,6 +123,9 @@ func (o *runFlags) check() error {
 			return usageError{errors.New("--load-inputs is the same as --data; give one of the two")}
 		}
 		o.data.data = o.loadInputs
+	}
+	if o.save != "" || o.saveInputs != "" { // whoever reads them takes them to be of the data
+		o.few = 0
 	}
 	if err := o.modelFlags.check(); err != nil {
 		return err

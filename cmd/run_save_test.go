@@ -43,6 +43,10 @@ func TestSaveOutputs(t *testing.T) {
 			}
 		}
 	}
+	command(t, 0, "run", "--save-outputs", path)
+	if saved, err := dataset.Open(path, dataset.Options{}); err != nil || saved.Len() != testdata.TestImages().Len() {
+		t.Errorf("without --items %d are saved, of %d: %v", saved.Len(), testdata.TestImages().Len(), err)
+	}
 	folder := t.TempDir()
 	if _, text := command(t, exitFailure, "run", "--items", "1", "--save-outputs", folder); !strings.Contains(text, "is a directory") {
 		t.Errorf("it says %q", text)
