@@ -124,7 +124,7 @@ func TestLoadOutputs(t *testing.T) {
 		{0, "--compare-func indices --postprocess y:top-1 --load-outputs " + changed, "passed: indices 0, at most 0"},
 		{exitFailure, "--snr-threshold 3", "is for --compare-func snr"},
 		{exitFailure, "--compare-func l2 --atol 3", "are for --compare-func simple"},
-		{exitFailure, "--compare-func perceptual_metrics", "want simple, l2, cosine_similarity, psnr, snr, indices, distance_metrics or quality_metrics"},
+		{exitFailure, "--compare-func lpips", "want simple, l2, cosine_similarity, psnr, snr, indices, distance_metrics or quality_metrics"},
 		{exitFailure, "--compare-func l2 --l2-threshold z:3", "it has y, k"},
 		{exitFailure, "--postprocess z:top-1", "it has y, k"},
 		{exitFailure, "--postprocess best", "want top-K"},
