@@ -43,7 +43,7 @@ func TestQuantizationKeys(t *testing.T) {
 	b.press("Q")
 	b.wants("Quantisation", "* activations asymmetric", "* bias correction exact", "  the first layers in floating point")
 	step(config.Quantization{Activations: "symmetric"}, "enter")
-	step(config.Quantization{Activations: "symmetric", WeightRanges: "mse"}, "Q", "down", "down", "down", "down", "down", "down", "down", "enter")
+	step(config.Quantization{Activations: "symmetric", WeightRanges: "mse"}, "Q", "down", "down", "down", "down", "down", "down", "down", "down", "down", "enter")
 	b.press("u", "u")
 	tensor := snap.Calibration.Tensors[0].Tensor
 	b.press("<")

@@ -38,5 +38,5 @@ func TestFindingsPartial(t *testing.T) {
 	b = newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(200, 60)
 	b.press("0")
-	b.wants("nothing found by 3 rules")
+	b.wants("nothing found by 4 rules")
 }
