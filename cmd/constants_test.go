@@ -1,7 +1,7 @@
 package cmd
 
 import (
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/internal/onnxruntime"
 )
 
@@ -23,14 +24,9 @@ func TestConstants(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "scaled.onnx")
-	f, err := os.Create(path)
-	if err != nil {
+	if _, err := host.WriteFile(path, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := onnx.Export(f, n); err != nil {
-		t.Fatal(err)
-	}
-	f.Close()
 	out, _ := command(t, 0, "inspect", "model", path, "--constants", "by=2.5")
 	if strings.Contains(out, "input  by") || !strings.Contains(out, "input  x ") {
 		t.Errorf("inspect model:\n%s", out)
@@ -43,9 +39,11 @@ func TestConstants(t *testing.T) {
 			t.Errorf("%s: %s", c.value, errs)
 		}
 	}
-	if _, err := onnxruntime.Open(t.Context(), onnxruntime.Options{}); err != nil {
+	r, err := onnxruntime.Open(t.Context(), onnxruntime.Options{})
+	if err != nil {
 		t.Skipf("it is not compared: %v", err)
 	}
+	r.Close()
 	if out, _ := command(t, 0, "run", path, "--constants", "by=2.5", "--backends", "cpu,onnxruntime", "-q"); !strings.Contains(out, "PASSED") {
 		t.Errorf("run:\n%s", out)
 	}
