@@ -155,8 +155,8 @@ func (l *Layer) need(i int) (*Tensor, error) {
 }
 
 // BroadcastDims returns the shape to which the given ones broadcast as in ONNX. A symbol meets 1 as itself; where two
-// different symbols meet, they are taken to be equal at run time, and the first is used, or a symbol where the other is what is
-// left of that symbol below a bound.
+// different symbols meet, they are taken to be equal at run time, and the first is used, or a symbol where the other is what a bound
+// leaves of that.
 func BroadcastDims(shapes ...[]symbolic.Dim) ([]symbolic.Dim, error) {
 	rank := 0
 	for _, s := range shapes {
@@ -179,7 +179,7 @@ func BroadcastDims(shapes ...[]symbolic.Dim) ([]symbolic.Dim, error) {
 				if ok && ok2 {
 					return nil, fmt.Errorf("shapes do not broadcast: %d meets %d on axis %d", a, b, i)
 				}
-				if ok2 || have.Caps(d, 1) {
+				if ok2 || have.Remains(d) {
 					out[i] = d
 				}
 			}

@@ -108,6 +108,17 @@ func (n *net) sunk(sinks *graph.Tensor, values int) *graph.Tensor {
 	return n.add("PV", graph.MatMul, nil, p, v)
 }
 
+// withPast returns queries of 2 items with 4 heads, and keys and values that some of earlier tokens come before.
+func (n *net) withPast() (q, k, v *graph.Tensor) {
+	rows := func(name, length string) *graph.Tensor {
+		return n.AddInput(name, numeric.F32, symbolic.Const(2), symbolic.Const(4), symbolic.Symbol(length), symbolic.Const(headSize))
+	}
+	all := func(name string) *graph.Tensor {
+		return n.add(name+"_all", graph.Concat, graph.ConcatAttrs{Axis: 2}, rows("past_"+name, "past"), rows(name, "fresh"))
+	}
+	return rows("q", "fresh"), all("k"), all("v")
+}
+
 // lowerTriangle is 1 where a key is not behind its query, and 0 elsewhere.
 func lowerTriangle() numeric.Value {
 	v := numeric.NewValue(numeric.F32, 1, 1, queries, queries)
@@ -287,6 +298,39 @@ func TestAttentionAsWritten(t *testing.T) {
 			s = n.binary("Masked", elementwise.Add, s, n.weights("mask", -1, 1, 1, 4, 1, queries, queries))
 			p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, n.reshape("All", s, -1, 2, queries, queries))
 			return n.output(n.add("PV", graph.MatMul, nil, p, q))
+		}},
+		{"mask-of-each-head-and-a-past", func(n *net) *graph.Network { // whose extent is that of all keys, as only data say
+			q, k, v := n.withPast()
+			s := n.add("QK", graph.MatMul, nil, n.reshape("Q", q, 8, -1, headSize), n.transpose("K_T", n.reshape("K", k, 8, -1, headSize), 0, 2, 1))
+			mask := n.AddInput("mask", numeric.F32, symbolic.Const(2), symbolic.Const(4), symbolic.Symbol("sequence"))
+			s = n.binary("Masked", elementwise.Add, s, n.reshape("Slopes", mask, 8, 1, -1))
+			p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s)
+			y := n.reshape("Heads", n.add("PV", graph.MatMul, nil, p, n.reshape("V", v, 8, -1, headSize)), 2, 4, -1, headSize)
+			return n.output(n.reshape("Joined", n.transpose("Side", y, 0, 2, 1, 3), 2, -1, 4*headSize))
+		}},
+		{"rows-of-a-table-behind-a-past", func(n *net) *graph.Network { // max(min(past+fresh, 8)-past, 0) of them
+			q, k, v := n.withPast()
+			table := numeric.NewValue(numeric.Bool, 1, 1, 8, 8)
+			for i := range table.Data {
+				if i%8 <= i/8 {
+					table.Data[i] = 1
+				}
+			}
+			extent := func(name string, t *graph.Tensor) *graph.Tensor {
+				return n.add(name, graph.ShapeOf, graph.ShapeAttrs{Start: 2, End: 3}, t)
+			}
+			past, all := extent("Past", n.Tensor("past_k")), extent("All", k)
+			rows := n.add("Rows", graph.Slice, graph.SliceAttrs{}, n.AddConst("table", table), past, all, n.AddConst("rows", numeric.Values(numeric.I64, []int64{2})))
+			seen := n.add("Columns", graph.Slice, graph.SliceAttrs{}, rows, n.AddConst("first", numeric.Values(numeric.I64, []int64{0})), all,
+				n.AddConst("columns", numeric.Values(numeric.I64, []int64{3})))
+			s := n.add("QK", graph.MatMul, nil, q, n.transpose("K_T", k, 0, 1, 3, 2))
+			s = n.elt("Masked", elementwise.Select, nil, seen, s, n.scalar(-math.MaxFloat32))
+			return n.output(n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s), v))
+		}},
+		{"mask-of-more-items", func(n *net) *graph.Network {
+			s := n.add("QK", graph.MatMul, nil, n.input("q", 1, 4, queries, headSize), n.input("k", 1, 4, headSize, queries))
+			s = n.binary("Masked", elementwise.Add, s, n.input("mask", 2, 1, 1, queries))
+			return n.output(n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, s), n.input("v", 2, 4, queries, headSize)))
 		}},
 		{"heads-with-batch", func(n *net) *graph.Network {
 			s := n.add("QK", graph.MatMul, nil, n.input("q", 4, 5, 3), n.transpose("K", n.input("k", 4, 5, 3), 0, 2, 1))

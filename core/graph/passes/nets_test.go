@@ -115,7 +115,7 @@ func randomInputs(n *graph.Network, seed uint64) map[string]numeric.Value {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	in := map[string]numeric.Value{}
 	for _, t := range n.Inputs {
-		v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, map[string]int{"batch": 2, "sequence": 5})...)
+		v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, map[string]int{"batch": 2, "sequence": 5, "past": 3, "fresh": 2})...)
 		switch t.Type {
 		case numeric.F32:
 			for i := range v.F32() {

@@ -75,6 +75,33 @@ func (d Dim) Caps(o Dim, least int) bool {
 	return found
 }
 
+// Remains reports whether d is what a bound leaves of o elements from some place on: max(min(place+o, bound)-place, 0), or a part of that.
+func (d Dim) Remains(o Dim) bool {
+	if x, ok := d.above0(); ok {
+		d = x
+	}
+	for _, t := range d.terms {
+		if t.coef != 1 || len(t.atoms) != 1 || t.atoms[0].name != "min" || t.atoms[0].isSymbol() {
+			continue
+		}
+		place := Dim{terms: []term{t}}.Sub(d)
+		if slices.ContainsFunc(t.atoms[0].args, func(end Dim) bool { return end.Sub(place).Equal(o) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// above0 returns x of max(x, 0).
+func (d Dim) above0() (x Dim, ok bool) {
+	zero := Const(0)
+	if !d.isOneOf("max", zero) {
+		return Dim{}, false
+	}
+	args := d.terms[0].atoms[0].args
+	return args[slices.IndexFunc(args, func(a Dim) bool { return !a.Equal(zero) })], true
+}
+
 // Equal reports whether two shapes are equal axis by axis.
 func Equal(a, b []Dim) bool { return slices.EqualFunc(a, b, Dim.Equal) }
 

@@ -143,3 +143,21 @@ func TestDivHolds(t *testing.T) {
 		}
 	}
 }
+
+// TestRemains: what a bound leaves of some elements is never more than they are.
+func TestRemains(t *testing.T) {
+	s, p, n := Symbol("s"), Symbol("p"), Symbol("n")
+	left := p.Add(s).Min(Const(64)).Sub(p)
+	for _, c := range []struct {
+		d, of Dim
+		want  bool
+	}{
+		{s.Min(Const(64)), s, true}, {s.Min(n), s, true}, {left, s, true}, {left.AtLeast0(), s, true},
+		{p.Add(left).Min(Const(64)).Sub(p).AtLeast0(), left, true},
+		{s, s, false}, {left, p, false}, {left.MulN(2), s, false}, {s.Max(Const(64)), s, false}, {left.AddN(1), s, false}, {Const(3), s, false},
+	} {
+		if got := c.d.Remains(c.of); got != c.want {
+			t.Errorf("%s of %s: %v", c.d, c.of, got)
+		}
+	}
+}
