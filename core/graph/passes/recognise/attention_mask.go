@@ -195,9 +195,12 @@ func (a *attention) regrouped(t *graph.Tensor, from, to []symbolic.Dim) *graph.T
 		if m+n == 0 {
 			return nil
 		}
-		if allOnes(wide[i : i+m]) {
+		switch {
+		case m == 1 && n == 1:
+			dims[j] = wide[i]
+		case allOnes(wide[i : i+m]):
 			copy(dims[j:j+n], slices.Repeat([]symbolic.Dim{one}, n))
-		} else {
+		default:
 			copy(wide[i:i+m], from[i:])
 		}
 		i, j = i+m, j+n
