@@ -189,11 +189,15 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 				return found
 			}
 		}
+		return a.widened(l, args)
 	case elementwise.Sub:
 		if found := a.blended(l, args[0], args[1], -1); found != nil {
 			return found
 		}
-		return a.masked(l, args[0], mask{t: args[1]}, -1)
+		if found := a.masked(l, args[0], mask{t: args[1]}, -1); found != nil {
+			return found
+		}
+		return a.widened(l, args[:1])
 	case elementwise.Select:
 		for i := range 2 {
 			if fill, ok := match.Scalar(args[2-i]); ok {
@@ -202,6 +206,7 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 				}
 			}
 		}
+		return a.widened(l, args[1:])
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package recognise
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -52,6 +53,22 @@ func (a *attention) multipliedBy(l *graph.Layer, args []*graph.Tensor) *graph.La
 			continue
 		}
 		if found := a.through(l, x, func() { a.fault = "the scores are multiplied by " + by.String() }); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// widened goes on before what a mask broadcasts scores to another shape in.
+func (a *attention) widened(l *graph.Layer, args []*graph.Tensor) *graph.Layer {
+	for _, x := range args {
+		if symbolic.Equal(x.Dims, l.Outputs[0].Dims) {
+			continue
+		}
+		found := a.through(l, x, func() {
+			a.fault = fmt.Sprintf("a mask makes scores of %s those of %s, by %s", symbolic.Format(x.Dims), symbolic.Format(l.Outputs[0].Dims), l.Name)
+		})
+		if found != nil {
 			return found
 		}
 	}
