@@ -44,11 +44,12 @@ func diffCommand(t tables) *cobra.Command {
 			"precision, with a calibrator behind a slash, or by its file. Without a file it is the built-in model. What is not\n" +
 			"recorded is built with the flags below and measured now, two of these in the same rounds. A file may also be what\n" +
 			"trtexec wrote of an engine of TensorRT, its profile with layers and times behind commas, or a profile of ONNX Runtime.\n\n" +
-			"Layers are aligned by the source layers that they compute; where those were fused otherwise, as groups. A difference\n" +
-			"of times counts where medians of rounds differ by Mann and Whitney's U test, and where the layer's percentiles from 10\n" +
-			"to 75 % all moved, beyond what all layers have in common, by more than those of layers with the same kernels do, with a\n" +
-			"false discovery rate of 5 % among all layers (Benjamini and Hochberg), and by 2 % and 0.25 µs at least. What is measured\n" +
-			"on two occasions has to differ by more than what is measured in turns: from what ratio on a layer is told is said.\n\n" +
+			"Layers are aligned by the source layers that they compute; where those were fused otherwise, as groups; where names say\n" +
+			"nothing of it, by op, window and shape in their order. A difference of times counts where medians of rounds differ by\n" +
+			"Mann and Whitney's U test, and where the layer's percentiles from 10 to 75 % all moved, beyond what all layers have in\n" +
+			"common, by more than those of layers with the same kernels do, with a false discovery rate of 5 % among all layers\n" +
+			"(Benjamini and Hochberg), and by 2 % and 0.25 µs at least. What is measured on two occasions has to differ by more than\n" +
+			"what is measured in turns: from what ratio on a layer is told is said.\n\n" +
 			"Three and more are set side by side as a matrix: latency, accuracy and memory of each, which are worth having since no other\n" +
 			"is faster and as good, and the layers whose times differ most.",
 		Example: examples("what INT8 makes of each layer", "trtui diff model.onnx@fp32 model.onnx@int8 --calib-data images/",

@@ -10,13 +10,15 @@ type Step struct {
 	From     []string // source layers
 	Reformat bool     // it moves what those compute into another format
 	Name     string   // of a reformat: two that move the same tensor into the same format are the same, whatever layers they serve
+	What     string   // op, window and shape of a layer: see alignAlike; empty where that is not known
 }
 
 // Group is a set of steps of A and one of B that compute the same source layers: the least that do, so that no step of one
 // side computes a part of what two groups of the other do. Indices are in order.
 type Group struct {
-	A, B []int
-	From []string // source layers, in order of A's steps and then B's
+	A, B  []int
+	From  []string // source layers, in order of A's steps and then B's
+	Alike bool     // names do not say so: the two are of the same kind, at the same place
 }
 
 // Align groups the steps of two plans. Every step is in one group. A step that computes nothing of a source layer that the other

@@ -30,7 +30,7 @@ func Of(a, b Side) (*report.Diff, error) {
 	ta, tb := a.Snapshot.Timings, b.Snapshot.Timings
 	tables := uTables{}
 	var known []*evidence // by group
-	for _, g := range Align(StepsOf(ta.Layers), StepsOf(tb.Layers)) {
+	for _, g := range groupsOf(a.Snapshot, b.Snapshot) {
 		c := change(g, a.Snapshot, b.Snapshot, tables)
 		known = append(known, evidenceOf(pick(ta.Layers, g.A), pick(tb.Layers, g.B)))
 		if ta.SumMedian > 0 {
@@ -50,8 +50,17 @@ func Of(a, b Side) (*report.Diff, error) {
 	d.Rounds = min(roundsOf(ta.Layers), roundsOf(tb.Layers))
 	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
 	d.ChangedSources = changedSources(a.Snapshot, b.Snapshot)
-	d.Notes = append(append(notes(d), notesOnShapes(a, b)...), notesOnFiles(a, b)...)
+	d.Notes = append(append(notes(d), notesOnShapes(a, b)...), notesOnFiles(a, b, d.Alike() > 0)...)
 	return d, nil
+}
+
+// groupsOf aligns the layers of two sides.
+func groupsOf(a, b *report.Snapshot) []Group {
+	sa, sb := StepsOf(a.Timings.Layers), StepsOf(b.Timings.Layers)
+	groups := Align(sa, sb)
+	whats(a, sa)
+	whats(b, sb)
+	return alignAlike(groups, sa, sb)
 }
 
 // StepsOf returns what alignment knows of layers. A layer of which no source is known stands for itself.
@@ -136,7 +145,7 @@ func quantized(s *report.Snapshot) bool {
 
 // change sums up what a group is on both sides.
 func change(g Group, a, b *report.Snapshot, tables uTables) report.LayerChange {
-	c := report.LayerChange{From: g.From, A: layers(a, g.A), B: layers(b, g.B)}
+	c := report.LayerChange{From: g.From, Alike: g.Alike, A: layers(a, g.A), B: layers(b, g.B)}
 	var ta, tb time.Duration
 	for _, l := range c.A {
 		ta += l.Time
@@ -256,7 +265,10 @@ func thirds(samples []time.Duration) []time.Duration {
 // notes says what to know before one reads a difference of times.
 func notes(d *report.Diff) (list []string) {
 	a, b := &d.A, &d.B
-	if a.SHA256 != "" && b.SHA256 != "" && a.SHA256 != b.SHA256 && len(d.AddedSources)+len(d.RemovedSources) > 0 {
+	switch alike := d.Alike(); {
+	case alike > 0:
+		list = append(list, fmt.Sprintf("few layers have names in common: %d of %d groups are aligned by op, window and shape, in their order", alike, len(d.Groups)))
+	case a.SHA256 != "" && b.SHA256 != "" && a.SHA256 != b.SHA256 && len(d.AddedSources)+len(d.RemovedSources) > 0:
 		list = append(list, "the models are not the same: layers are aligned by the names of those that both have")
 	}
 	known := a.Device.Fingerprint != "" && b.Device.Fingerprint != "" // no file of another program tells
@@ -316,8 +328,8 @@ func notesOnShapes(a, b Side) []string {
 	return nil
 }
 
-// notesOnFiles says what is to be known of sides that are files of other programs.
-func notesOnFiles(a, b Side) (list []string) {
+// notesOnFiles says what is to be known of sides that are files of other programs; alike, that not names alone align their layers.
+func notesOnFiles(a, b Side, alike bool) (list []string) {
 	var files, named, summed []string
 	for i, s := range []Side{a, b} {
 		letter := string("AB"[i])
@@ -338,7 +350,7 @@ func notesOnFiles(a, b Side) (list []string) {
 		}
 		return strings.Join(names, " and ") + " " + more
 	}
-	if len(named) > 0 {
+	if len(named) > 0 && !alike {
 		list = append(list, verb(named, "tells", "tell")+" no source layers: layers are aligned by their names")
 	}
 	if len(summed) > 0 {

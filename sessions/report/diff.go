@@ -175,6 +175,7 @@ type LayerChange struct {
 	Name  string   // of the layers of B, or of A where B has none
 	Kind  string   // same, tactic, re-typed, split, merged, re-fused, added or removed
 	From  []string // source layers
+	Alike bool     `json:",omitempty"` // A and B are aligned by op, window and shape, in their order: few layers have names in common
 	A, B  []LayerSide
 	Delta time.Duration
 	Share float64 // of the sum of A's layers
@@ -190,6 +191,16 @@ type LayerChange struct {
 	// Least is the change that counts where a side tells times in such steps that it is more than LeastDelta.
 	Least       time.Duration `json:",omitempty"`
 	Significant bool          // Q is within the diff's rate, and the change is 2 % and 0.25 µs at least; or nothing was measured and they differ
+}
+
+// Alike returns how many groups are aligned by what their layers are, and not by names.
+func (d *Diff) Alike() (n int) {
+	for i := range d.Groups {
+		if d.Groups[i].Alike {
+			n++
+		}
+	}
+	return n
 }
 
 // Unsettled reports whether the latencies differ for sure, and no layer that both sides have does: rounds that tell the whole from

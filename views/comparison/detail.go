@@ -133,6 +133,9 @@ func (v *changeView) lines(g *report.LayerChange, w int) (lines []styledLine) {
 			lines = append(lines, styledLine{name + words.Pad(layer, room-2-ui.Width(tail)) + "  " + tail, ui.Plain})
 		}
 	}
+	if g.Alike {
+		lines = append(lines, styledLine{"their names differ: aligned by op, window and shape", ui.Muted})
+	}
 	for i, line := range ui.Wrap("computes "+words.JoinLayers(g.From), w-2) {
 		if i == 0 || line != "" {
 			lines = append(lines, styledLine{line, ui.Muted})
