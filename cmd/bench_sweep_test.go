@@ -3,7 +3,6 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,9 +13,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
-	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/report"
@@ -272,14 +269,7 @@ func TestSweepOfTies(t *testing.T) {
 	axis := symbolic.Symbol
 	present := d.Concat(1, d.Input("past", numeric.F32, axis("batch"), axis("old")), d.Input("x", numeric.F32, axis("batch"), axis("new")))
 	d.Output("y", d.Relu(d.Add(present, d.Input("mask", numeric.F32, axis("batch"), axis("total")))))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, engine := filepath.Join(t.TempDir(), "cached.onnx"), filepath.Join(t.TempDir(), "cached.engine")
-	if _, err := host.WriteFile(file, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
-		t.Fatal(err)
-	}
+	file, engine := definedFile(t, d), filepath.Join(t.TempDir(), "cached.engine")
 	command(t, 0, "build", file, "-q", "-o", engine, "--minShapes", "past:1x1,x:1x1,mask:1x2", "--optShapes", "past:1x8,x:1x2,mask:1x10", "--maxShapes", "past:2x16,x:2x4,mask:2x20")
 	quick := []string{"--duration", "1ms", "--iterations", "1", "--warm-up", "0", "--format", "json"}
 	for _, args := range [][]string{{"bench", engine}, {"bench", file, "--shapes", "past:1x8,x:1x2,mask:1x10"}} {

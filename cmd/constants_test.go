@@ -1,16 +1,12 @@
 package cmd
 
 import (
-	"io"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
-	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/internal/onnxruntime"
 )
 
@@ -19,14 +15,7 @@ func TestConstants(t *testing.T) {
 	d := graph.Define("scaled")
 	x, by := d.Input("x", numeric.F32, symbolic.Const(2)), d.Input("by", numeric.F32, symbolic.Const(1))
 	d.Output("y", d.Mul(x, by))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "scaled.onnx")
-	if _, err := host.WriteFile(path, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
-		t.Fatal(err)
-	}
+	path := definedFile(t, d)
 	out, _ := command(t, 0, "inspect", "model", path, "--constants", "by=2.5")
 	if strings.Contains(out, "input  by") || !strings.Contains(out, "input  x ") {
 		t.Errorf("inspect model:\n%s", out)

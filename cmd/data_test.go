@@ -13,7 +13,6 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/report"
@@ -131,11 +130,7 @@ func TestInputCalledY(t *testing.T) {
 	d := graph.Define("product")
 	x, y := d.Input("x", numeric.F32, symbolic.Symbol("n"), symbolic.Const(2)), d.Input("y", numeric.F32, symbolic.Symbol("n"), symbolic.Const(2))
 	d.Output("z", d.Mul(x, y))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	model := file("product.onnx", func(w io.Writer) error { return onnx.Export(w, n) })
+	model := definedFile(t, d)
 	arrays := map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{1, 2}, 1, 2), "y": numeric.Values(numeric.F32, []float32{3, 4}, 1, 2)}
 	data := file("xy.npz", func(w io.Writer) error { return dataset.WriteNpz(w, arrays) })
 	results := filepath.Join(dir, "z.json")

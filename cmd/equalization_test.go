@@ -43,17 +43,8 @@ func widened(t *testing.T, by float32) (model string, data []string) {
 	scale(first, 2, by, out)
 	scale(second, 1, 1/by, func(i int, dims []int) int { return i / numeric.Count(dims[2:]) % dims[1] })
 	n.Prune()
-	model = filepath.Join(t.TempDir(), "wide.onnx")
-	w, err := os.Create(model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	if err := onnx.Export(w, n); err != nil {
-		t.Fatal(err)
-	}
 	cifar := filepath.Join(root, "eval/cifar10/cifar10_train_0000-1999.bin.gz")
-	return model, []string{"--data", cifar, "--items", "500-699", "--calib-data", cifar, "--calib-items", "0-99", "--scale", "1", "--mean", "0", "--std", "1", "-q", "--format", "json",
+	return networkFile(t, n), []string{"--data", cifar, "--items", "500-699", "--calib-data", cifar, "--calib-items", "0-99", "--scale", "1", "--mean", "0", "--std", "1", "-q", "--format", "json",
 		"--calibrator", "minmax", "--activations", "symmetric", "--bias-correction", "off"}
 }
 

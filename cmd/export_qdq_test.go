@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -18,7 +17,6 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
-	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
@@ -82,15 +80,8 @@ func exportConcatenated(t *testing.T, python string, clamp func(*graph.Definitio
 	x := d.Input("image", numeric.F32, symbolic.Shape(1, 1, testdata.Padded, testdata.Padded)...)
 	left, right := d.Conv(x, weights("left", 8, 1, 3, 3), nil, side), d.Conv(x, weights("right", 8, 1, 3, 3), nil, side)
 	d.Output("logits", d.Conv(clamp(d, d.Concat(1, left, right)), weights("head", 4, 16, 3, 3), nil, side))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	file, quantised, raw := filepath.Join(dir, "branches.onnx"), filepath.Join(dir, "q.onnx"), filepath.Join(dir, "in.raw")
-	if _, err := host.WriteFile(file, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
-		t.Fatal(err)
-	}
+	file, quantised, raw := definedFile(t, d), filepath.Join(dir, "q.onnx"), filepath.Join(dir, "in.raw")
 	if err := os.WriteFile(raw, numeric.Bytes(testdata.TestImages().Batch(0, 4)), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/sessions/dataset"
 )
@@ -37,11 +36,7 @@ func TestFirstAxes(t *testing.T) {
 		d := graph.Define(name)
 		a := d.Input("a", numeric.F32, symbolic.Symbol("n"), symbolic.Const(4))
 		d.Output("y", join(d, a, d.Input("b", numeric.F32, symbolic.Symbol("m"), symbolic.Const(4))))
-		n, err := d.Network()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return save(name+".onnx", func(f *os.File) error { return onnx.Export(f, n) })
+		return definedFile(t, d)
 	}
 	stacked := model("stacked", func(d *graph.Definition, a, b *graph.Tensor) *graph.Tensor { return d.Neg(d.Concat(0, a, b)) })
 	added := model("added", func(d *graph.Definition, a, b *graph.Tensor) *graph.Tensor { return d.Add(a, b) })

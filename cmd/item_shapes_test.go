@@ -8,7 +8,6 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/dataset"
@@ -25,10 +24,6 @@ func TestItemShapes(t *testing.T) {
 	}
 	all := d.Concat(1, d.Input("past", numeric.F32, batch, symbolic.Symbol("old"), width), d.Input("x", numeric.F32, batch, symbolic.Symbol("new"), width))
 	d.Output("y", d.Add(d.MatMul(all, d.Weights("w", weights, 4, 4)), d.Input("mask", numeric.F32, batch, symbolic.Symbol("total"), symbolic.Const(1))))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var feeds []map[string]numeric.Value
 	for i, of := range [][2]int{{3, 2}, {1, 5}, {6, 1}} {
 		feed := map[string]numeric.Value{}
@@ -42,10 +37,7 @@ func TestItemShapes(t *testing.T) {
 		feeds = append(feeds, feed)
 	}
 	dir := t.TempDir()
-	file, data, engine := filepath.Join(dir, "joined.onnx"), filepath.Join(dir, "items.json"), filepath.Join(dir, "joined.engine")
-	if _, err := host.WriteFile(file, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
-		t.Fatal(err)
-	}
+	file, data, engine := definedFile(t, d), filepath.Join(dir, "items.json"), filepath.Join(dir, "joined.engine")
 	if _, err := host.WriteFile(data, func(w io.Writer) error { return dataset.WriteFeeds(w, feeds) }); err != nil {
 		t.Fatal(err)
 	}

@@ -1,17 +1,13 @@
 package cmd
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/images"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
 
@@ -21,18 +17,7 @@ func TestMaxExtent(t *testing.T) {
 	d := graph.Define("decided")
 	length := d.Cast(d.Reduce(graph.ReduceMax, d.Abs(d.Input("x", numeric.F32, symbolic.Const(4))), false), numeric.I64)
 	d.Output("y", d.Neg(d.Cast(d.Places(length, graph.PlacesAttrs{Most: 1, Count: "n"}), numeric.F32)))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := onnx.Export(&b, n); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "decided.onnx")
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := definedFile(t, d)
 	run := func(args ...string) (string, error) {
 		return call(t, runCommand(tables{backends: testTable()}), append([]string{path, "--backends", "cpu,eval", "--items", "2"}, args...)...)
 	}

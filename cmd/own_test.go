@@ -13,7 +13,6 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
@@ -152,18 +151,7 @@ func TestOwn(t *testing.T) {
 	}
 	d := graph.Define("doubled")
 	d.Output("y", d.Softmax(d.Named("double").Layer(own.Ops[0], nil, d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(8))), 1))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := onnx.Export(&file, n); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "doubled.onnx")
-	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := definedFile(t, d)
 	run := func(on tables, args ...string) string {
 		t.Helper()
 		var out bytes.Buffer

@@ -8,7 +8,6 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/plugin"
 )
@@ -31,22 +30,7 @@ func swirling(t *testing.T) string {
 	attrs := plugin.Attrs{Plugin: p.Name, Hash: p.Hash, Values: []plugin.Value{{Name: "angle", Kind: "float", Floats: []float64{0.5}}}}
 	y := d.Named("turn").Layers(p.GraphOps()[0], attrs, 1, d.Tanh(x))[0]
 	d.Output("y", d.Relu(y))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "swirling.onnx")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := onnx.Export(f, n); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return definedFile(t, d)
 }
 
 // TestPlugin opens, builds and runs a model with an op of a plugin, and does not where the plugin is missing or is another one.

@@ -1,16 +1,13 @@
 package cmd
 
 import (
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
-	"github.com/trtui/trtui/internal/host"
 )
 
 // TestBatchOfRange: of an engine of a range --batch sets the batch alone, other open axes are at their best, and exec builds the range and
@@ -18,14 +15,7 @@ import (
 func TestBatchOfRange(t *testing.T) {
 	d := graph.Define("open")
 	d.Output("y", d.Relu(d.Input("x", numeric.F32, symbolic.Symbol("N"), symbolic.Const(3), symbolic.Symbol("L"))))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, engine := filepath.Join(t.TempDir(), "open.onnx"), filepath.Join(t.TempDir(), "open.engine")
-	if _, err := host.WriteFile(model, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
-		t.Fatal(err)
-	}
+	model, engine := definedFile(t, d), filepath.Join(t.TempDir(), "open.engine")
 	ranged := []string{"--minShapes=x:1x3x2", "--optShapes=x:2x3x8", "--maxShapes=x:4x3x16"}
 	if out, err := call(t, buildCommand(tables{backends: testTable()}), append([]string{model, "-q", "-o", engine}, ranged...)...); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -1,16 +1,13 @@
 package cmd
 
 import (
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
-	"github.com/trtui/trtui/internal/host"
 )
 
 // TestShapeValues: the flags of profiles and --shapes have the values of an input on whose elements shapes depend, and random data has
@@ -19,14 +16,7 @@ func TestShapeValues(t *testing.T) {
 	d := graph.Define("values")
 	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(3))
 	d.Output("y", d.Relu(d.ExpandTo(x, d.ShapeInput("to", symbolic.Symbol("rows"), symbolic.Const(3)))))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, engine := filepath.Join(t.TempDir(), "values.onnx"), filepath.Join(t.TempDir(), "values.engine")
-	if _, err := host.WriteFile(model, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
-		t.Fatal(err)
-	}
+	model, engine := definedFile(t, d), filepath.Join(t.TempDir(), "values.engine")
 	out, err := call(t, buildCommand(tables{backends: testTable()}), model, "-q", "-o", engine, "--minShapes", "to:1x3", "--optShapes", "to:4x3", "--maxShapes", "to:9x3")
 	if err != nil || !strings.Contains(out, "to:4x3, from 1x3 to 9x3") {
 		t.Errorf("build: %v\n%s", err, out)
@@ -37,15 +27,9 @@ func TestShapeValues(t *testing.T) {
 	if out, err := call(t, benchCommand(tables{backends: testTable()}), engine, "--duration", "1ms", "--iterations", "1", "--shapes", "to:9x3"); err != nil || strings.Contains(out, "planned again") {
 		t.Errorf("bench: %v\n%s", err, out)
 	}
-	inferred := filepath.Join(t.TempDir(), "inferred.onnx")
 	d = graph.Define("inferred")
 	d.Output("y", d.Relu(d.ReshapeTo(d.Input("x", numeric.F32, symbolic.Const(4), symbolic.Const(3)), d.ShapeInput("to", symbolic.Symbol("rows"), symbolic.Symbol("columns")))))
-	if n, err = d.Network(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := host.WriteFile(inferred, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
-		t.Fatal(err)
-	}
+	inferred := definedFile(t, d)
 	if out, err := call(t, runCommand(tables{backends: testTable()}), inferred, "--backends", "cpu,eval", "--items", "2", "--shapes", "to:2x-1"); err != nil || !strings.Contains(out, "y f32[2 6]") || !strings.Contains(out, "PASSED") {
 		t.Errorf("run with what is left: %v\n%s", err, out)
 	}

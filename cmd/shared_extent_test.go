@@ -1,16 +1,13 @@
 package cmd
 
 import (
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
-	"github.com/trtui/trtui/internal/host"
 )
 
 // TestSharedExtent: shapes that contradict each other in an axis that inputs share are an error of every command, of models and engines
@@ -19,15 +16,7 @@ func TestSharedExtent(t *testing.T) {
 	d := graph.Define("two")
 	batch := symbolic.Symbol("batch")
 	d.Output("y", d.MatMul(d.Input("src", numeric.F32, batch, symbolic.Symbol("n")), d.Input("tgt", numeric.F32, batch, symbolic.Symbol("n"), symbolic.Symbol("m"))))
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	file, engine := filepath.Join(dir, "two.onnx"), filepath.Join(dir, "two.engine")
-	if _, err := host.WriteFile(file, func(w io.Writer) error { return onnx.Export(w, n) }); err != nil {
-		t.Fatal(err)
-	}
+	file, engine := definedFile(t, d), filepath.Join(t.TempDir(), "two.engine")
 	command(t, 0, "build", file, "-q", "-o", engine, "--minShapes", "src:1x4,tgt:1x4x5", "--maxShapes", "src:4x4,tgt:4x4x5")
 	const shapes, want = "--shapes=src:3x4,tgt:2x4x5", "batch is 3 on axis 0 of input src, but 2 on axis 0 of input tgt"
 	for _, args := range [][]string{

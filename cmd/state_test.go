@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,8 +10,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/internal/host"
 	"github.com/trtui/trtui/sessions/dataset"
 )
 
@@ -29,29 +30,12 @@ func recurrentModel(t *testing.T) (model, data string) {
 	y, last := d.GRU(x, graph.Recurrent{W: weights("w", 2), R: weights("r", 3), State: h}, graph.RecurrentAttrs{Hidden: 3})
 	d.Output("y", y)
 	d.Output("hn", last)
-	n, err := d.Network()
-	if err != nil {
+	data = filepath.Join(t.TempDir(), "x.npz")
+	places := map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{1, -1, 0.5, 2, -0.25, 0}, 3, 1, 1, 2)}
+	if _, err := host.WriteFile(data, func(w io.Writer) error { return dataset.WriteNpz(w, places) }); err != nil {
 		t.Fatal(err)
 	}
-	model, data = filepath.Join(t.TempDir(), "gru.onnx"), filepath.Join(t.TempDir(), "x.npz")
-	for path, write := range map[string]func(*os.File) error{
-		model: func(f *os.File) error { return onnx.Export(f, n) },
-		data: func(f *os.File) error {
-			return dataset.WriteNpz(f, map[string]numeric.Value{"x": numeric.Values(numeric.F32, []float32{1, -1, 0.5, 2, -0.25, 0}, 3, 1, 1, 2)})
-		},
-	} {
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := write(f); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return model, data
+	return definedFile(t, d), data
 }
 
 // TestStateFlag: a state is read, checked, named in text, JSON and configuration files, and begins with zeros.
