@@ -134,6 +134,22 @@ func TestRotaryAsWritten(t *testing.T) {
 			sin := n.reshape("Sin_1", n.elt("Sin", elementwise.Sin, nil, both), b, 1, s, d)
 			return n.output(n.halves(n.input("q", b, h, s, d), cos, sin), n.halves(n.input("k", b, 2, s, d), cos, sin))
 		}},
+		{"halves-by-angles-that-are-turned", func(n *net) *graph.Network { // as ONNX Runtime moves Transposes behind what they are before
+			f := n.input("angles", b, d/2, s)
+			both := n.add("Both", graph.Concat, graph.ConcatAttrs{Axis: 1}, f, f)
+			of := func(name string, op elementwise.Op) *graph.Tensor {
+				y := n.binary(name+"_scaled", elementwise.Mul, n.elt(name, op, nil, both), n.scalar(2))
+				return n.reshape(name+"_1", n.transpose(name+"_T", y, 0, 2, 1), b, 1, s, d)
+			}
+			return n.output(n.halves(n.input("x", b, h, s, d), of("Cos", elementwise.Cos), of("Sin", elementwise.Sin)))
+		}},
+		{"turned-angles-that-differ", func(n *net) *graph.Network {
+			both := n.add("Both", graph.Concat, graph.ConcatAttrs{Axis: 1}, n.input("angles", b, d/2, s), n.input("others", b, d/2, s))
+			of := func(name string, op elementwise.Op) *graph.Tensor {
+				return n.reshape(name+"_1", n.transpose(name+"_T", n.elt(name, op, nil, both), 0, 2, 1), b, 1, s, d)
+			}
+			return n.output(n.halves(n.input("x", b, h, s, d), of("Cos", elementwise.Cos), of("Sin", elementwise.Sin)))
+		}},
 		{"halves-joined", func(n *net) *graph.Network {
 			x := n.input("x", b, h, s, d)
 			parts := n.parts(x, d/2, d/2)

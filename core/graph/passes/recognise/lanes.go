@@ -300,6 +300,10 @@ func laneTextIn(steps *int, t *graph.Tensor, axes, at int) string {
 		}
 	case graph.CastAttrs:
 		return of(laneTextIn(steps, x, axes, at))
+	case graph.TransposeAttrs:
+		if axes == 1 {
+			return of(laneTextAlong(steps, x, match.Perm(l)[last], at))
+		}
 	case graph.SliceAttrs:
 		if list, ok := sliceAxes(l); ok && len(x.Dims) == len(t.Dims) && !slices.ContainsFunc(list, func(i int) bool { return (i+len(x.Dims))%len(x.Dims) >= last }) {
 			rest := ""
@@ -318,6 +322,45 @@ func laneTextIn(steps *int, t *graph.Tensor, axes, at int) string {
 	for n := range len(x.Dims) + 1 { // the last axes that are as many lanes
 		if own, ok := match.ConstDims(x.Dims[len(x.Dims)-n:]); ok && numeric.Count(own) == numeric.Count(dims) {
 			return of(laneTextIn(steps, x, n, at))
+		}
+	}
+	return name
+}
+
+// laneTextAlong is laneTextIn for lanes along one axis, which need not be the last one.
+func laneTextAlong(steps *int, t *graph.Tensor, axis, at int) string {
+	behind := len(t.Dims) - axis
+	if behind == 1 {
+		return laneTextIn(steps, t, 1, at)
+	}
+	l, name := t.Producer, fmt.Sprintf("%s@%d,%d", t.Name, axis, at)
+	if *steps--; *steps < 0 || l == nil || l.Epilogue.Args > 0 || len(l.Outputs) != 1 {
+		return name
+	}
+	if p, ok := graph.ProgramOf(l); ok {
+		var list []string
+		for _, x := range l.Inputs {
+			switch {
+			case numeric.Count(symbolic.Eval(x.Dims, nil)) == 1 && x.IsConst():
+				list = append(list, laneTextIn(steps, x, 0, 0))
+			case len(x.Dims) >= behind && x.Dims[len(x.Dims)-behind].Equal(t.Dims[axis]):
+				list = append(list, laneTextAlong(steps, x, len(x.Dims)-behind, at))
+			default:
+				return name
+			}
+		}
+		return fmt.Sprint(l.Op.Name, l.Attrs, t.Dims, p, list)
+	}
+	if a, ok := l.Attrs.(graph.ConcatAttrs); ok && (a.Axis+len(t.Dims))%len(t.Dims) == axis {
+		for _, x := range l.Inputs {
+			n, known := x.Dims[axis].IsConst()
+			if !known {
+				return name
+			}
+			if at < n {
+				return laneTextAlong(steps, x, axis, at)
+			}
+			at -= n
 		}
 	}
 	return name
