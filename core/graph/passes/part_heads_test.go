@@ -61,6 +61,14 @@ func TestPartHeads(t *testing.T) {
 			weights := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, n.binary("Scaled", elementwise.Mul, s, n.scalar(0.5)))
 			return n.output(n.add("PV", graph.MatMul, nil, weights, part("Gather_3", 2)))
 		}},
+		{"parts-before-heads-turned-and-rotated", func(n *net) *graph.Network {
+			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 5, 8), n.weights("w", -1, 1, 8, 24))
+			y := parts(n, n.transpose("Transpose", n.reshape("Reshape", p, 2, 5, 3, 2, 4), 2, 0, 3, 1, 4), 0, 3)
+			heads := func(name string, x *graph.Tensor) *graph.Tensor { return n.reshape(name, x, 2, 2, 5, 4) }
+			cos, sin := n.twice("cos", 5, 4), n.twice("sin", 5, 4)
+			s := n.add("QK", graph.MatMul, nil, n.halves(heads("Q", y[0]), cos, sin), n.transpose("Keys", n.halves(heads("K", y[1]), cos, sin), 0, 1, 3, 2))
+			return n.output(n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, s), heads("V", y[2])))
+		}},
 		{"parts-before-heads-turned-for-no-attention", func(n *net) *graph.Network {
 			p := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 5, 8), n.weights("w", -1, 1, 8, 24))
 			h := n.transpose("Transpose", n.reshape("Reshape", p, 2, 5, 3, 2, 4), 2, 0, 3, 1, 4)

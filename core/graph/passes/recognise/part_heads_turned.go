@@ -34,23 +34,34 @@ func (h *headParts) readByAttention(r *pass.Rewrite) bool {
 	return false
 }
 
-// productBehind returns the product that t is an operand of, moved and scaled at most; nil where something else reads it.
+// productBehind returns the one product that all follows from t in, which is moved, scaled and turned on the way at most; nil for none.
 func productBehind(t *graph.Tensor) *graph.Layer {
-	for range maxWalk {
-		readers := slices.DeleteFunc(slices.Clone(t.Users), func(u *graph.Layer) bool { return u.Op == graph.ShapeOf })
-		if len(readers) != 1 || len(readers[0].Outputs) != 1 {
-			return nil
+	var product *graph.Layer
+	open, seen := []*graph.Tensor{t}, map[*graph.Tensor]bool{}
+	for len(open) > 0 && len(seen) < maxWalk {
+		t := open[0]
+		if open = open[1:]; seen[t] {
+			continue
 		}
-		u := readers[0]
-		if u.Op == graph.MatMul {
-			return u
+		seen[t] = true
+		for _, u := range t.Users {
+			_, program := graph.ProgramOf(u)
+			switch {
+			case u.Op == graph.ShapeOf:
+			case u.Op == graph.MatMul && (product == nil || u == product):
+				product = u
+			case u.Epilogue.Args == 0 && u.Inputs[0] == t && (u.Op == graph.Transpose || u.Op == graph.Slice || u.Op == graph.Split || u.Op.Memory == graph.Viewed),
+				u.Epilogue.Args == 0 && (program || u.Op == graph.Concat):
+				open = append(open, u.Outputs...)
+			default:
+				return nil
+			}
 		}
-		if x, _, ok := scaling(u); u.Inputs[0] != t || u.Op != graph.Transpose && u.Op.Memory != graph.Viewed && !(ok && x == t) {
-			return nil
-		}
-		t = u.Outputs[0]
 	}
-	return nil
+	if len(open) > 0 {
+		return nil
+	}
+	return product
 }
 
 // weighsBy reports whether a product reads what a softmax makes of another's result.
