@@ -22,6 +22,12 @@ func IsTranspose(l *graph.Layer) bool {
 	return l != nil && l.Op == graph.Transpose && l.Epilogue.Args == 0
 }
 
+// KeepsOrder reports whether a Transpose moves axes of extent 1 alone, and no elements.
+func KeepsOrder(l *graph.Layer) bool {
+	wide := slices.DeleteFunc(slices.Clone(Perm(l)), func(axis int) bool { return l.Inputs[0].Dims[axis].Is(1) })
+	return slices.IsSorted(wide)
+}
+
 // Composed returns the permutation that is first and then second.
 func Composed(first, second []int) []int {
 	perm := make([]int, len(second))

@@ -63,8 +63,10 @@ func (d *draft) constant(name string, v numeric.Value) *graph.Tensor {
 
 // reshape returns x in the given shape, x itself where it has it; nil where the shape is not known well enough.
 func (d *draft) reshape(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
-	if symbolic.Equal(x.Dims, dims) {
-		return x
+	for t := x; t != nil; t = viewOf(t) {
+		if symbolic.Equal(t.Dims, dims) {
+			return t
+		}
 	}
 	shape, ok := match.ReshapeTo(x, dims)
 	if axes := axesOver(x.Dims, dims); !ok && axes != nil {
@@ -86,6 +88,17 @@ func (d *draft) reshape(x *graph.Tensor, dims []symbolic.Dim) *graph.Tensor {
 		}
 	}
 	return d.layer(x.Name+"_view", graph.Reshape, graph.ReshapeAttrs{}, x, s)
+}
+
+// viewOf returns what t is the elements of in another shape, nil for nothing.
+func viewOf(t *graph.Tensor) *graph.Tensor {
+	l := t.Producer
+	switch {
+	case l == nil || len(l.Outputs) != 1 || l.Epilogue.Args > 0 || l.Inputs[0] == nil || l.Inputs[0].Type != t.Type:
+	case l.Op.Memory == graph.Viewed, l.Op == graph.Transpose && match.KeepsOrder(l):
+		return l.Inputs[0]
+	}
+	return nil
 }
 
 // reshapeBy returns x in the given shape, of which the inputs of the network, or x itself, have what a constant cannot say; nil where

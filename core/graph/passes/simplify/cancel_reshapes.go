@@ -105,15 +105,8 @@ func mergeTransposes(r *pass.Rewrite, l *graph.Layer) bool {
 // transposeToReshape rewrites a Transpose that moves only axes of extent 1.
 func transposeToReshape(r *pass.Rewrite, l *graph.Layer) bool {
 	x := l.Inputs[0]
-	last := -1
-	for _, p := range match.Perm(l) {
-		if x.Dims[p].Is(1) {
-			continue
-		}
-		if p < last {
-			return false // it moves elements
-		}
-		last = p
+	if !match.KeepsOrder(l) {
+		return false
 	}
 	c := r.Candidate("transpose-to-reshape", l)
 	shape, ok := match.ReshapeTo(x, l.Outputs[0].Dims)
