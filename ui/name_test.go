@@ -95,7 +95,7 @@ func TestNamesTogether(t *testing.T) {
 		{resnet, 18, []string{"/conv1/Conv +1", "/lay4.0/conv2/Conv", "…l4.1/con1/Conv +1"}},
 		{[]string{"/block2/second/norm/Normalization", "/block2/shortcut/norm/Normalization", "/block3/Add", "/block3/Relu"}, 22, []string{"/b2/second…", "/b2/shortcut…", "/block3/Add", "/block3/Relu"}},
 		{[]string{"/encoder/layer.1/Add + /encoder/layer.1/MatMul", "/encoder/layer.2/Add + /encoder/layer.2/MatMul"}, 28, []string{"layer.1/Add + layer.1/MatMul", "layer.2/Add + layer.2/MatMul"}},
-		{[]string{"alike_alike_alike_one_of_all_of_these", "alike_alike_alike_two_of_all_of_these", "something else", "another"}, 9, []string{"…one…", "…two…", "some…else", "another"}},
+		{[]string{"alike_alike_alike_one_of_all_of_these", "alike_alike_alike_two_of_all_of_these", "something else", "another"}, 9, []string{"…one_of…", "…two_of…", "some…else", "another"}},
 		{[]string{"excite/pool/GlobalAveragePool", "head/pool/GlobalAveragePool", "excite/Mul", "stem/Conv", "head/Conv"}, 24, []string{"exc/p/GlobalAveragePool", "head/p/GlobalAveragePool", "excite/Mul", "stem/Conv", "head/Conv"}},
 		{[]string{"one name alone", "one name alone"}, 9, []string{"one …lone", "one …lone"}},
 	} {
@@ -103,6 +103,25 @@ func TestNamesTogether(t *testing.T) {
 		for i, name := range c.names {
 			if got := names.Short(name, c.w, '…'); got != c.want[i] || Width(got) > c.w {
 				t.Errorf("%q in %d cells is %q, want %q", name, c.w, got, c.want[i])
+			}
+		}
+	}
+}
+
+// TestNamesTell: what reads alike otherwise keeps the word in which all of them differ, with as many others as have room; where some
+// do not differ in that one, it is the next.
+func TestNamesTell(t *testing.T) {
+	alike := []string{"head_head_x1_mid_y1_tail", "head_head_x1_mid_y2_tail", "head_head_x2_mid_y1_tail"}
+	for w, want := range map[int][]string{
+		9:  {"…y1_tail", "…y2_tail", "…x2_mid…"},
+		12: {"…x1_mid_y1…", "…x1_mid_y2…", "…x2_mid_y1…"},
+		24: alike,
+	} {
+		out := map[string]string{}
+		(&Names{w: w, mark: '…'}).tell(alike, out)
+		for i, name := range alike {
+			if out[name] != want[i] {
+				t.Errorf("%q in %d cells is %q, want %q", name, w, out[name], want[i])
 			}
 		}
 	}

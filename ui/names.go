@@ -188,11 +188,7 @@ func (n *Names) tell(alike []string, out map[string]string) {
 	for _, name := range alike {
 		parts := strings.Split(name, separator)
 		if at+1 >= len(parts) {
-			s := name[word:]
-			if i := strings.IndexFunc(s[min(head-word+1, len(s)):], isBetween); i >= 0 && Width(mark+s) > n.w {
-				s = s[:min(head-word+1, len(s))+i] + mark
-			}
-			out[name] = Middle(mark+s, n.w, n.mark)
+			out[name] = n.around(name, word, head)
 			continue
 		}
 		for k := range len(parts) - 1 {
@@ -214,6 +210,48 @@ func (n *Names) tell(alike []string, out map[string]string) {
 		}
 		out[name] = Middle(s, n.w, n.mark)
 	}
+	by := make(map[string][]string) // that differ further on
+	for _, name := range alike {
+		by[out[name]] = append(by[out[name]], name)
+	}
+	for _, still := range by {
+		if 1 < len(still) && len(still) < len(alike) {
+			n.tell(still, out)
+		}
+	}
+}
+
+// around returns as many words of a name as have room: the one that begins at word and differs from others at head, those behind it,
+// and those before.
+func (n *Names) around(name string, word, head int) string {
+	text := func(from, to int) string {
+		s := name[from:to]
+		if from > 0 && n.mark != 0 {
+			s = string(n.mark) + s
+		}
+		if to < len(name) && n.mark != 0 {
+			s += string(n.mark)
+		}
+		return s
+	}
+	endOf := func(at int) int {
+		if at = min(at, len(name)); strings.IndexFunc(name[at:], isBetween) >= 0 {
+			return at + strings.IndexFunc(name[at:], isBetween)
+		}
+		return len(name)
+	}
+	from, to := word, endOf(head+1)
+	for to < len(name) && Width(text(from, endOf(to+1))) <= n.w {
+		to = endOf(to + 1)
+	}
+	for from > 0 {
+		before := strings.LastIndexFunc(name[:from-1], isBetween) + 1
+		if Width(text(before, to)) > n.w {
+			break
+		}
+		from = before
+	}
+	return Middle(text(from, to), n.w, n.mark)
 }
 
 // threeLettersTell reports whether names differ in three letters of a part that is not their last.
