@@ -203,8 +203,33 @@ func (e *Engine) Snapshot() *report.Snapshot {
 	s.Config.Precision = e.precision()
 	s.Config.Batch = e.batch
 	s.Timings = e.timings()
+	s.Tactics = e.tactics(s.Timings)
 	s.Overview = e.overview(s.Timings)
 	return s
+}
+
+// tactics returns what each layer is computed by, with its time where there are times: of what else was tried no file tells. Nil where
+// no layer has a tactic, as in a profile of ONNX Runtime.
+func (e *Engine) tactics(times *report.Timings) *report.Tactics {
+	took := map[string]time.Duration{}
+	if times != nil {
+		for i := range times.Layers {
+			took[times.Layers[i].Name] = times.Layers[i].Median
+		}
+	}
+	t := &report.Tactics{}
+	for i := range e.Layers.Layers {
+		l := &e.Layers.Layers[i]
+		if name := l.tactic(); name != "" {
+			median, timed := took[l.Name]
+			t.Layers = append(t.Layers, report.LayerTactics{Layer: l.Name, Op: layerReport(l).Op, Chosen: name,
+				Candidates: []report.Candidate{{Tactic: name, Time: median, Timed: timed, Ratio: 1, Chosen: true}}})
+		}
+	}
+	if len(t.Layers) == 0 {
+		return nil
+	}
+	return t
 }
 
 // model describes what was opened.

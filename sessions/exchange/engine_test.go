@@ -55,6 +55,9 @@ func TestOpenEngine(t *testing.T) {
 	if e.Count != 6 || e.Median != 71*time.Microsecond || e.Min != 70*time.Microsecond || s.Timings.Inference.Enqueue != 20*time.Microsecond {
 		t.Errorf("end to end %+v, %+v", e, s.Timings.Inference)
 	}
+	if got := s.Tactics.Layers[1]; got.Layer != s.Passes.Engine[1].Name || got.Chosen != conv.Tactic || len(got.Candidates) != 1 || !got.Candidates[0].Timed || got.Candidates[0].Time != conv.Median {
+		t.Errorf("tactic of the convolution: %+v", got)
+	}
 	if got := s.Overview.Counts; got.Launches != 3 || got.Reformats != 1 || got.Source != 4 {
 		t.Errorf("%+v", got)
 	}

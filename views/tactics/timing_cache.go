@@ -78,7 +78,7 @@ func (v *cacheView) Title() string { return "Timing cache" }
 
 func (v *cacheView) Note() (string, ui.Style) {
 	t := v.in.Snap.Tactics
-	if t == nil {
+	if t == nil || v.in.Snap.Viewed() != "" {
 		return "", ui.Muted
 	}
 	text := fmt.Sprintf("%d hits, %d misses", t.CacheHits, t.CacheMisses)
@@ -159,7 +159,7 @@ func (v *cacheView) Update(msg tea.Msg) tea.Cmd {
 
 func (v *cacheView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.in.Snap.Tactics == nil {
+		if v.in.Snap.Tactics == nil || v.in.Snap.Viewed() != "" {
 			v.in.Wait(c, "timing cache")
 			return
 		}
