@@ -244,16 +244,23 @@ func (o *execRun) build(ctx context.Context, r *sessions.Runner, p *execPlan, at
 		o.say("I", "All layers in %s: %s ms", c.Config.Precision, ms(c.Latency.Median))
 	}
 	own := at.model.Quantized
-	switch {
-	case best.Mixed == nil:
-		o.say("I", "No layer is faster in another precision than %s, beyond noise: it is built", best.Config.Label(own))
-	case best.Config.SameEngine(*best.Mixed, own):
-		o.say("I", "Each layer in its fastest precision (%s): %.2f times as fast as the fastest of these; it is built", best.Mixed.Label(own), best.Beside.Ratio)
+	o.say("I", "%s", execBestText(best, own))
+	if best.Mixed != nil && best.Config.SameEngine(*best.Mixed, own) {
 		o.say("I", "LayerPrecisions: %s", strings.Join(best.Config.LayerPrecisions, ","))
-	default:
-		o.say("I", "Each layer in its fastest precision (%s) is no faster in all: %s is built", best.Mixed.Label(own), best.Config.Label(own))
 	}
 	return best.Config, nil
+}
+
+// execBestText says what is built of several precisions that are allowed, and why.
+func execBestText(best *sessions.Best, own bool) string {
+	if best.Mixed == nil {
+		return fmt.Sprintf("No layer is faster in another precision than %s, beyond noise: it is built", best.Config.Label(own))
+	}
+	text := fmt.Sprintf("Each layer in its fastest precision (%s): %s ms beside %s ms of the fastest of these, %s", best.Mixed.Label(own), ms(best.Times[1]), ms(best.Times[0]), best.Said().AsFast())
+	if best.Config.SameEngine(*best.Mixed, own) {
+		return text + "; it is built"
+	}
+	return fmt.Sprintf("%s, which is noise or slower: %s is built", text, best.Config.Label(own))
 }
 
 // options says what is built and how long it is measured.

@@ -9,10 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -112,6 +116,25 @@ func TestExecBest(t *testing.T) {
 			if !strings.Contains(out, want) {
 				t.Errorf("%v: %q is missing in\n%s", flags, want, out)
 			}
+		}
+	}
+}
+
+// TestExecBestText: the ratio that is said is that of the times beside it, and what rounds have instead is said as that.
+func TestExecBestText(t *testing.T) {
+	fp32, int8 := config.Config{Precision: config.FP32}, config.Config{Precision: config.INT8, Calibrator: "mse"}
+	best := &sessions.Best{Config: int8, Mixed: &int8, Beside: &report.Speed{Ratio: 1.5, SideBySide: true, Significant: true}, Times: [2]time.Duration{3 * time.Millisecond, 2 * time.Millisecond}}
+	name := int8.Label(false)
+	for _, c := range []struct{ text, want string }{
+		{execBestText(best, false), "Each layer in its fastest precision (" + name + "): 2.000 ms beside 3.000 ms of the fastest of these, 1.50x as fast; it is built"},
+		{execBestText(&sessions.Best{Config: int8, Mixed: &int8, Beside: &report.Speed{Ratio: 1.2, SideBySide: true, Significant: true}, Times: best.Times}, false),
+			"Each layer in its fastest precision (" + name + "): 2.000 ms beside 3.000 ms of the fastest of these, 1.50x as fast, 1.20x in rounds; it is built"},
+		{execBestText(&sessions.Best{Config: fp32, Mixed: &int8, Beside: &report.Speed{Ratio: 1}, Times: [2]time.Duration{2 * time.Millisecond, 2 * time.Millisecond}}, false),
+			"Each layer in its fastest precision (" + name + "): 2.000 ms beside 2.000 ms of the fastest of these, 1.00x as fast, which is noise or slower: fp32 is built"},
+		{execBestText(&sessions.Best{Config: fp32}, false), "No layer is faster in another precision than fp32, beyond noise: it is built"},
+	} {
+		if c.text != c.want {
+			t.Errorf("%s\nwant\n%s", c.text, c.want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
@@ -13,10 +14,14 @@ import (
 // Best is a configuration of the precisions that are allowed, and how it was found.
 type Best struct {
 	Config config.Config
-	Alone  *report.Columns // the precisions by themselves, measured in the same rounds
-	Mixed  *config.Config  // each layer in the precision in which it takes least, where that is not one for all; nil: it is one
-	Beside *report.Speed   // of Mixed beside the fastest of Alone; nil where there is no Mixed
+	Alone  *report.Columns  // the precisions by themselves, measured in the same rounds
+	Mixed  *config.Config   // each layer in the precision in which it takes least, where that is not one for all; nil: it is one
+	Beside *report.Speed    // of Mixed beside the fastest of Alone; nil where there is no Mixed
+	Times  [2]time.Duration // medians of the fastest of Alone and of Mixed, as they were measured for Beside
 }
+
+// Said is how fast Mixed is beside the fastest of Alone, where there is a Mixed.
+func (b *Best) Said() report.Said { return b.Beside.Beside(b.Times[0], b.Times[1]) }
 
 // BestOf returns which configuration is fastest that runs each layer in any of the precisions that are allowed: one precision, or where
 // that is faster beyond noise, that with the rules for layers that take least time in another one. What that costs where tensors change
@@ -48,6 +53,7 @@ func BestOf(ctx context.Context, r *Runner, cfg config.Config, allowed []config.
 		return nil, err
 	}
 	best.Mixed, best.Beside = &mixed, beside[1].Speed
+	best.Times = [2]time.Duration{beside[0].Overview.Latency.Median, beside[1].Overview.Latency.Median}
 	if s := best.Beside; s.Significant && s.Ratio > 1 {
 		best.Config = mixed
 	}
