@@ -143,11 +143,11 @@ func TestContextsThreads(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, &snap)
 	b.size(200, 40)
 	b.press("8")
-	b.wants("items/s by median", "3 threads, not 1; by wall time", "threads")
+	b.wants("items/s by median", "best takes 3 threads, engine has 1", "threads")
 	snap.Device.Threads = 4
 	b.publish(&snap)
 	b.wants(" any latency, items/s by wall time")
-	b.lacks("threads, not")
+	b.lacks("best takes")
 }
 
 // TestEditShapes: the dialog has the shapes as they are, stays where something is wrong, and rebuilds.

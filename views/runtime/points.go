@@ -165,7 +165,7 @@ func (v *pointsView) Note() (string, ui.Style) {
 	case v.over == overContexts:
 		own, best := v.in.Snap.Device.Threads, v.best()
 		if best >= 0 && own > 0 && threadsOf(&v.points()[best]) > own {
-			note := fmt.Sprintf("%d threads, not %d; by wall time", threadsOf(&v.points()[best]), own)
+			note := fmt.Sprintf("best takes %d threads, engine has %d", threadsOf(&v.points()[best]), own)
 			if v.limit > 0 {
 				note = v.limitText() + ", " + note
 			}
