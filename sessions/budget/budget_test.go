@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -261,7 +262,7 @@ func TestDecide(t *testing.T) {
 		{rounds, 1.3, report.CheckOK}, {rounds, 1.1, report.CheckNoise}, {rounds, 0.99, report.CheckFailed},
 		{rounds[:1], 0.99, report.CheckFailed}, {rounds[:1], 1, report.CheckOK}, {slices.Repeat([]float64{2}, 15), 1.9, report.CheckFailed},
 	} {
-		if d := decide(c.values, c.limit, 1); d.verdict != c.want {
+		if d := decide(c.values, c.limit, 1, compare.MedianIntervalAt); d.verdict != c.want {
 			t.Errorf("%v against %g: %+v, want %s", c.values, c.limit, d, c.want)
 		}
 	}

@@ -134,22 +134,24 @@ func unknown(m *metric) string {
 // timed holds a time to its limit by its rounds: those of the engine alone, or beside the baseline's, whose disturbances it shares.
 func (l limit) timed(row report.CheckRow, m, baseline *Measured, beside bool, looks int) report.CheckRow {
 	values := make([]float64, len(m.rounds()))
+	for i, r := range m.rounds() {
+		values[i] = l.metric.rounds(r) / float64(time.Millisecond)
+	}
+	interval := compare.MedianIntervalAt
 	if beside && l.relative {
 		reference := make([]float64, len(values))
 		for i := range values {
 			reference[i] = l.metric.rounds(baseline.rounds()[i]) / float64(time.Millisecond)
+			values[i] /= max(reference[i], 1e-9)
 		}
 		middle, _, _ := compare.MedianInterval(reference)
 		row.Baseline, row.Limit = &middle, l.at(middle)
-		for i, r := range m.rounds() { // what the round would have been had the baseline taken its median
-			values[i] = l.metric.rounds(r) / float64(time.Millisecond) / max(reference[i], 1e-9) * middle
-		}
-	} else {
-		for i, r := range m.rounds() {
-			values[i] = l.metric.rounds(r) / float64(time.Millisecond)
+		interval = func(ratios []float64, chance float64) (value, low, high float64) {
+			value, low, high = compare.RatioInterval(ratios, chance)
+			return value * middle, low * middle, high * middle // what a round would have been had the baseline taken its median
 		}
 	}
-	v := decide(values, row.Limit, looks)
+	v := decide(values, row.Limit, looks, interval)
 	row.Value, row.Verdict = &v.Value, v.verdict
 	if v.known {
 		row.Low, row.High = &v.Low, &v.High

@@ -3,7 +3,6 @@ package budget
 import (
 	"time"
 
-	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -21,13 +20,14 @@ type decision struct {
 	verdict          report.Verdict
 }
 
-// decide says whether times are over a limit. They are where even the lower end of the interval in which their median lies with
-// 99 % confidence is: of an engine at its limit one run in two hundred is, whatever the noise is like, since the interval is that
-// of the sign test, which supposes nothing of how times are distributed but that rounds are independent. A median over the
-// limit whose interval reaches below it is noise. With fewer than eight rounds there is no interval, and the median decides.
-func decide(values []float64, limit float64, looks int) decision {
+// decide says whether times are over a limit, by the interval in which what they are lies with 99 % confidence: they are where even
+// its lower end is, so that of an engine at its limit one run in two hundred is. A value over the limit whose interval reaches below it
+// is noise. With so few rounds that there is no interval the value decides. Times by themselves are held to the limit by their median
+// and the interval of the sign test, which supposes nothing of how they are distributed but that rounds are independent; ratios to what
+// was measured in turns by that of the signed-rank test, which needs half as many.
+func decide(values []float64, limit float64, looks int, interval func(values []float64, chance float64) (value, low, high float64)) decision {
 	d := decision{verdict: report.CheckOK}
-	d.Value, d.Low, d.High = compare.MedianIntervalAt(values, miss/float64(max(1, looks)))
+	d.Value, d.Low, d.High = interval(values, miss/float64(max(1, looks)))
 	d.known = d.Low > 0 && d.High > 0
 	switch {
 	case d.known && d.Low > limit, !d.known && d.Value > limit:
