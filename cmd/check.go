@@ -67,7 +67,7 @@ func checkCommand(t tables) *cobra.Command {
 	f.StringVar(&o.budget, "budget", "", "`FILE` of limits, in YAML")
 	f.StringVar(&o.baseline, "baseline", "", "`FILE` that limits refer to, in place of the budget's own: an engine, a model, or a recording, behind @ which of its configurations")
 	f.DurationVar(&o.duration, "duration", 3*time.Second, "how long times are measured, at least")
-	f.DurationVar(&o.longest, "max-duration", time.Minute, "how long an engine's times are measured where they do not tell before")
+	f.DurationVar(&o.longest, "max-duration", 2*time.Minute, "how long an engine's times are measured where they do not tell before")
 	under(c, "Budget", "budget", "baseline", "duration", "max-duration")
 	return c
 }

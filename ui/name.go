@@ -158,8 +158,15 @@ func withoutRepeats(parts []string) []string {
 }
 
 // abbreviate returns the first letters of a part and its numbers: "layer.11" is "lay.11", "down_blocks.0" "dow.0". What is not
-// a word with a number behind it stays.
+// a word with a number behind it stays. Where dots join several words each is abbreviated: "stages.0.blocks.11.mixer" is
+// "sta.0.blo.11.mix".
 func abbreviate(part string, letters int) string {
+	if list := strings.Split(part, "."); len(list) > 2 {
+		for i, word := range list {
+			list[i] = abbreviate(word, letters)
+		}
+		return strings.Join(list, ".")
+	}
 	word := strings.TrimRightFunc(part, func(r rune) bool { return unicode.IsDigit(r) || r == '.' })
 	number := part[len(word):]
 	if strings.ContainsFunc(word, unicode.IsDigit) {

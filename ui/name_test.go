@@ -26,6 +26,8 @@ func TestName(t *testing.T) {
 		{"/bert/encoder/layer.11/attention/query/MatMul", 16, "…l.11/a/…/MatMul"},
 		{"model.layers.3.mlp.down_proj.weight", 20, "…3.mlp.dow.weight"},
 		{"down_blocks.0/attn1x2/Add", 14, "d.0/att…x2/Add"},
+		{"/vision_model/encoder/0.residual_blocks.11.depthwise_convolution.mixing/Conv +1", 40, "/vis/enc/0.res.11.dep.mix/Conv +1"},
+		{"/vision_model/encoder/0.residual_blocks.11.depthwise_convolution.mixing/Conv +1", 26, "…0.res.11.dep.mix/Conv +1"},
 		{"/Add + /blocks.3/c2/Conv", 20, "/Add + /b.3/c2/Conv"},
 		{"/blocks.0/c2/Conv + Add", 20, "/blo.0/c2/Conv + Add"},
 		{"/encoder/layer.1/Add + /encoder/layer.1/MatMul", 32, "/e/lay.1/Add + /enc/lay.1/MatMul"},

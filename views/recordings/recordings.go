@@ -92,7 +92,7 @@ func newRecordingsView(look *ui.Look, others Shelf) *recordingsView {
 			}
 			return ui.Cell{Text: name}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Path, at(b).Path) }},
-		{Title: "model", Name: true, Width: 14, Flex: 1, Priority: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Model, Style: ui.Accent} },
+		{Title: "model", Name: true, Files: true, Width: 14, Flex: 1, Priority: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Model, Style: ui.Accent} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Model, at(b).Model) }},
 		{Title: "configurations", Width: 20, Flex: 1, Priority: 3, Cell: func(r int) ui.Cell {
 			if at(r).Err != "" {
