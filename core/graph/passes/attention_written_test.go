@@ -327,6 +327,22 @@ func TestAttentionAsWritten(t *testing.T) {
 			s = n.elt("Masked", elementwise.Select, nil, seen, s, n.scalar(-math.MaxFloat32))
 			return n.output(n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s), v))
 		}},
+		{"masked-scores-are-bounded", func(n *net) *graph.Network { // as of XGLM; -Inf in a whole row would be no number
+			s := n.binary("Masked", elementwise.Add, n.add("QK", graph.MatMul, nil, n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries)), n.input("mask", 2, 1, 1, queries))
+			s = n.reshape("Flat", n.binary("Bounded", elementwise.Max, s, n.scalar(-math.MaxFloat32)), 8, queries, queries)
+			y := n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s), n.reshape("V", n.input("v", 2, 4, queries, headSize), 8, queries, headSize))
+			return n.output(n.reshape("Heads", y, 2, 4, queries, headSize))
+		}},
+		{"causal-scores-are-bounded", func(n *net) *graph.Network {
+			s := n.hidden(written{scale: 2, causal: -math.MaxFloat32}, n.add("QK", graph.MatMul, nil, n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries)))
+			p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, n.binary("Bounded", elementwise.Max, n.scalar(-math.MaxFloat32), s))
+			return n.output(n.add("PV", graph.MatMul, nil, p, n.input("v", 2, 4, queries, headSize)))
+		}},
+		{"scores-are-bounded-by-more", func(n *net) *graph.Network {
+			s := n.add("QK", graph.MatMul, nil, n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries))
+			p := n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, n.binary("Bounded", elementwise.Max, s, n.scalar(-1)))
+			return n.output(n.add("PV", graph.MatMul, nil, p, n.input("v", 2, 4, queries, headSize)))
+		}},
 		{"mask-of-more-items", func(n *net) *graph.Network {
 			s := n.add("QK", graph.MatMul, nil, n.input("q", 1, 4, queries, headSize), n.input("k", 1, 4, headSize, queries))
 			s = n.binary("Masked", elementwise.Add, s, n.input("mask", 2, 1, 1, queries))

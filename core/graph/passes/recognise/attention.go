@@ -190,6 +190,21 @@ func (a *attention) before(t *graph.Tensor) *graph.Layer {
 			}
 		}
 		return a.widened(l, args)
+	case elementwise.Max:
+		for i := range 2 {
+			least, ok := match.Scalar(args[1-i])
+			if !symbolic.Equal(args[i].Dims, t.Dims) {
+				continue
+			}
+			found := a.through(l, args[i], func() {
+				if a.atLeast(least); !ok || least > vanishing {
+					a.fault = "the scores are bounded by " + args[1-i].String()
+				}
+			})
+			if found != nil {
+				return found
+			}
+		}
 	case elementwise.Sub:
 		if found := a.blended(l, args[0], args[1], -1); found != nil {
 			return found

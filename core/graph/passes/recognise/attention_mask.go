@@ -109,19 +109,38 @@ func (a *attention) multiplied(m mask, factor float64) mask {
 	return m
 }
 
-// times returns t multiplied by a factor, a constant where t is one.
+// atLeast notes that masked scores become no less than a number beside which scores vanish: so does their mask.
+func (a *attention) atLeast(least float64) {
+	switch {
+	case a.sinks != nil:
+		a.fault = "scores are bounded with their sinks"
+	case len(a.masks) > 1:
+		a.fault = "the scores are bounded behind several masks"
+	case len(a.masks) == 1 && a.masks[0].selects:
+		a.masks[0].fill = max(a.masks[0].fill, least)
+	case len(a.masks) == 1:
+		m := &a.masks[0]
+		m.t = a.changed(m.t, "_bounded", "Max", elementwise.Max, a.number("least", m.t.Type, least))
+	}
+}
+
+// times returns t multiplied by a factor.
 func (a *attention) times(t *graph.Tensor, factor float64) *graph.Tensor {
-	name, k := t.Name+"_times", a.number("factor", t.Type, factor)
-	mul, attrs := match.Ops().Named("Mul"), graph.Elementwise{Program: elementwise.Binary(elementwise.Mul)}
+	return a.changed(t, "_times", "Mul", elementwise.Mul, a.number("factor", t.Type, factor))
+}
+
+// changed returns what an operation makes of t and a constant of one element, a constant where t is one.
+func (a *attention) changed(t *graph.Tensor, suffix, op string, code elementwise.Op, k *graph.Tensor) *graph.Tensor {
+	name, by, attrs := t.Name+suffix, match.Ops().Named(op), graph.Elementwise{Program: elementwise.Binary(code)}
 	if x, ok := t.Const(); ok {
-		by, _ := k.Const()
+		n, _ := k.Const()
 		y := numeric.NewValue(t.Type, x.Dims...)
-		l := &graph.Layer{Name: name, Op: mul, Attrs: attrs, Inputs: []*graph.Tensor{t, k}, Outputs: []*graph.Tensor{{Name: name, Type: t.Type, Dims: t.Dims}}}
-		if l.Eval([]numeric.Value{x, by}, []numeric.Value{y}) == nil {
+		l := &graph.Layer{Name: name, Op: by, Attrs: attrs, Inputs: []*graph.Tensor{t, k}, Outputs: []*graph.Tensor{{Name: name, Type: t.Type, Dims: t.Dims}}}
+		if l.Eval([]numeric.Value{x, n}, []numeric.Value{y}) == nil {
 			return a.draft.constant(name, y)
 		}
 	}
-	return a.draft.layer(name, mul, attrs, t, k)
+	return a.draft.layer(name, by, attrs, t, k)
 }
 
 // number returns a constant of one element.
