@@ -91,6 +91,22 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 	return s, nil
 }
 
+// Highest returns values of inputs that have the highest integers of random data throughout, and real numbers of 0.
+func Highest(inputs []*graph.Tensor, env map[string]int) map[string]numeric.Value {
+	values := map[string]numeric.Value{}
+	for _, t := range inputs {
+		v := numeric.NewValue(t.Type, symbolic.Eval(t.Dims, env)...)
+		if t.IsShape {
+			v = t.ShapeValue(env)
+		} else if t.Type.IsInteger() {
+			of := integersOf(t, env)
+			integers{of.high, of.high}.fill(v, rand.New(rand.NewPCG(0, 0)))
+		}
+		values[t.Name] = v
+	}
+	return values
+}
+
 // maxRandomBytes bounds all items of random data together. They are made as they are needed, one at a time, so that it bounds
 // time more than memory.
 const maxRandomBytes = 16 * maxBytes

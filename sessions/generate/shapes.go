@@ -16,7 +16,7 @@ const shortest = 16
 const usualLength = 128
 
 // UsualShapes returns shapes for the open inputs of a model of texts, where nobody gave any: one text of 128 tokens, or of so many
-// fewer that the model's layers take, each half of the one before; of a model that keeps keys and values one new token behind 127.
+// fewer that the model's layers and its tables of places take, each half of the one before; of a model that keeps keys and values one new token behind 127.
 // It returns nil where an input is none that such models have, or where the layers fit no such length.
 func UsualShapes(n *graph.Network) map[string][]int {
 	for length := usualLength; length >= shortest; length /= 2 {
@@ -24,7 +24,7 @@ func UsualShapes(n *graph.Network) map[string][]int {
 		if shapes == nil {
 			return nil
 		}
-		if env, err := n.BindShapes(shapes); err == nil && n.CheckShapes(env) == nil {
+		if env, err := n.BindShapes(shapes); err == nil && n.CheckShapes(env) == nil && staysInTables(n, env) {
 			return shapes
 		}
 	}

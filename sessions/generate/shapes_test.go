@@ -2,6 +2,7 @@ package generate
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
@@ -77,5 +78,29 @@ func TestUsualShapesFit(t *testing.T) {
 	}
 	if got := fmt.Sprint(UsualShapes(n)["input_ids"]); got != "[1 64]" {
 		t.Errorf("shape %s, want [1 64]", got)
+	}
+}
+
+// TestUsualShapesOfPlaces: a text is no longer than the places that a model counts of its tokens have in a table.
+func TestUsualShapesOfPlaces(t *testing.T) {
+	number := func(n int64) numeric.Value { return numeric.Values(numeric.I64, []int64{n}) }
+	for _, c := range []struct {
+		rows int
+		want []int
+	}{{131, []int{1, 128}}, {130, []int{1, 128}}, {129, []int{1, 64}}, {66, []int{1, 64}}, {40, []int{1, 32}}, {4, nil}} {
+		d := graph.Define("counted")
+		ids := d.Input("input_ids", numeric.I64, symbolic.Symbol("b"), symbolic.Symbol("s"))
+		pad := d.Constant("pad", number(1))
+		seen := d.Cast(d.Not(d.Equal(ids, pad)), numeric.I64)
+		places := d.Add(d.Mul(d.CumSum(seen, graph.CumAttrs{Axis: 1}), seen), pad)
+		words := d.Gather(d.Weights("words", make([]float32, 50*8), 50, 8), ids, 0)
+		d.Output("y", d.Add(words, d.Gather(d.Weights("places", make([]float32, c.rows*8), c.rows, 8), places, 0)))
+		n, err := d.Network()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := UsualShapes(n)["input_ids"]; !slices.Equal(got, c.want) {
+			t.Errorf("%d places: %v, want %v", c.rows, got, c.want)
+		}
 	}
 }
