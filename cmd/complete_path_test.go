@@ -46,3 +46,12 @@ func TestCompletePath(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandsAreMadeQuickly: what flags may be completed to is found once, not for each command. Every run of the program makes all
+// commands.
+func TestCommandsAreMadeQuickly(t *testing.T) {
+	const most = 60000
+	if n := testing.AllocsPerRun(2, func() { rootCommand(quick) }); n > most {
+		t.Errorf("the program makes its commands in %.0f allocations, want %d at most", n, most)
+	}
+}

@@ -65,11 +65,10 @@ func setCompletionText(root *cobra.Command) {
 	}
 }
 
-// completeValues lets a shell complete the values of flags and the models, engines and recordings of all commands.
-func completeValues(c *cobra.Command, t tables) {
-	values := choices(t)
+// completeValues lets a shell complete the values of flags, which are choices, and the models, engines and recordings of all commands.
+func completeValues(c *cobra.Command, values map[string][]string, table []backend) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if complete := completer(c, f, values, t.backends); complete != nil {
+		if complete := completer(c, f, values, table); complete != nil {
 			_ = c.RegisterFlagCompletionFunc(f.Name, complete) // it has none yet
 		}
 	})
@@ -77,7 +76,7 @@ func completeValues(c *cobra.Command, t tables) {
 		c.ValidArgsFunction = argumentCompleter(c)
 	}
 	for _, sub := range c.Commands() {
-		completeValues(sub, t)
+		completeValues(sub, values, table)
 	}
 }
 

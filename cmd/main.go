@@ -110,7 +110,7 @@ func rootCommand(t tables) *cobra.Command {
 	root.AddCommand(manCommand())
 	root.InitDefaultCompletionCmd()
 	setCompletionText(root)
-	completeValues(root, t)
+	completeValues(root, choices(t), t.backends)
 	root.SetHelpFunc(showHelp)
 	root.SetFlagErrorFunc(unknownFlag)
 	return root

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -113,7 +114,7 @@ func formatOf(name string) exchange.Format {
 }
 
 // screenNames are the names of the workbench's screens.
-func screenNames() []string { return views.ScreenNames(exchange.NewStill(&report.Snapshot{})) }
+var screenNames = sync.OnceValue(func() []string { return views.ScreenNames(exchange.NewStill(&report.Snapshot{})) })
 
 // cells reads the size of a terminal.
 func (o *pictureFlags) cells() (w, h int, err error) {
@@ -143,7 +144,7 @@ func (o *pictureFlags) shot(usual string) (s views.Shot, err error) {
 	digit := len(s.Screen) == 1 && s.Screen[0] >= '0' && s.Screen[0] <= '9'
 	names := screenNames()
 	if usual == "matrix" {
-		names = append(names, usual)
+		names = append(slices.Clip(names), usual)
 	}
 	if !digit && !slices.Contains(names, s.Screen) {
 		return s, usageError{fmt.Errorf("--screen %q: want its digit, or %s", o.screen, orList(names))}

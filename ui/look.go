@@ -28,17 +28,18 @@ type Look struct {
 // NewLook returns the look that o asks for. An automatic theme starts dark and
 // follows the terminal's answer to the question for its background colour.
 func NewLook(o Options) *Look {
-	l := &Look{Theme: DarkTheme(), Glyphs: UnicodeGlyphs()}
+	l := &Look{Glyphs: UnicodeGlyphs()}
 	switch {
 	case o.NoColor:
 		l.Theme, l.chosen = MonoTheme(), true
 	case o.Own != nil:
 		l.own, l.Theme, l.chosen = o.Own, o.Own, true
+	default:
+		l.Theme = themeNamed(o.Theme)
+		l.chosen = l.Theme != nil
 	}
-	for _, t := range Themes() {
-		if t.Name == o.Theme && !l.chosen {
-			l.Theme, l.chosen = t, true
-		}
+	if l.Theme == nil {
+		l.Theme = DarkTheme()
 	}
 	l.noMouse = o.NoMouse
 	if o.ASCII {

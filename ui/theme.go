@@ -57,9 +57,41 @@ func ContrastTheme() *Theme {
 	})
 }
 
+// themes are those that have colours, in the order in which T goes through them. To make one takes about a millisecond.
+var themes = []struct {
+	name string
+	make func() *Theme
+}{
+	{"dark", DarkTheme}, {"light", LightTheme}, {"contrast", ContrastTheme},
+	{"colour-blind", ColourBlindTheme}, {"colour-blind-light", ColourBlindLightTheme},
+}
+
 // Themes returns the themes that have colours, in the order in which T goes through them.
 func Themes() []*Theme {
-	return []*Theme{DarkTheme(), LightTheme(), ContrastTheme(), ColourBlindTheme(), ColourBlindLightTheme()}
+	list := make([]*Theme, len(themes))
+	for i, t := range themes {
+		list[i] = t.make()
+	}
+	return list
+}
+
+// ThemeNames returns the names of [Themes], without making them.
+func ThemeNames() []string {
+	list := make([]string, len(themes))
+	for i, t := range themes {
+		list[i] = t.name
+	}
+	return list
+}
+
+// themeNamed returns the theme of a name; nil where there is none.
+func themeNamed(name string) *Theme {
+	for _, t := range themes {
+		if t.name == name {
+			return t.make()
+		}
+	}
+	return nil
 }
 
 // MonoTheme has no colours: reverse, bold and underline only (NO_COLOR).

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -39,13 +40,9 @@ func ReadTheme(name string, data []byte) (*Theme, error) {
 	if err := d.Decode(&file); err != nil {
 		return nil, fmt.Errorf("theme %s: %w", name, err)
 	}
-	t := DarkTheme()
-	if file.Base != "" {
-		i := slices.IndexFunc(Themes(), func(t *Theme) bool { return t.Name == file.Base })
-		if i < 0 {
-			return nil, fmt.Errorf("theme %s: base %q: want one of %s", name, file.Base, strings.Join(ThemeNames(), ", "))
-		}
-		t = Themes()[i]
+	t := themeNamed(cmp.Or(file.Base, "dark"))
+	if t == nil {
+		return nil, fmt.Errorf("theme %s: base %q: want one of %s", name, file.Base, strings.Join(ThemeNames(), ", "))
 	}
 	for _, meaning := range slices.Sorted(maps.Keys(file.Colours)) {
 		s, ok := meanings[meaning]
@@ -62,9 +59,4 @@ func ReadTheme(name string, data []byte) (*Theme, error) {
 	t.Name = name
 	t.settle()
 	return t, nil
-}
-
-// ThemeNames returns the names of [Themes], which themselves take some milliseconds.
-func ThemeNames() []string {
-	return []string{"dark", "light", "contrast", "colour-blind", "colour-blind-light"}
 }
