@@ -134,6 +134,14 @@ func TestRotaryAsWritten(t *testing.T) {
 			sin := n.reshape("Sin_1", n.elt("Sin", elementwise.Sin, nil, both), b, 1, s, d)
 			return n.output(n.halves(n.input("q", b, h, s, d), cos, sin), n.halves(n.input("k", b, 2, s, d), cos, sin))
 		}},
+		{"heads-of-all-places-of-open-texts", func(n *net) *graph.Network { // as what experts made is scattered to
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("sequence"), symbolic.Const(h*d))
+			all := n.relu("All", n.reshape("Flat", x, -1, h*d))
+			texts := n.add("Texts", graph.ShapeOf, graph.ShapeAttrs{End: 2}, x)
+			heads := n.add("Heads", graph.Reshape, graph.ReshapeAttrs{}, all, n.add("Shape", graph.Concat, graph.ConcatAttrs{}, texts, n.ints(h, d)))
+			heads = n.transpose("Transpose", heads, 0, 2, 1, 3)
+			return n.output(n.halves(heads, n.cutTo("cos", heads, 6), n.cutTo("sin", heads, 6)))
+		}},
 		{"halves-by-angles-that-are-turned", func(n *net) *graph.Network { // as ONNX Runtime moves Transposes behind what they are before
 			f := n.input("angles", b, d/2, s)
 			both := n.add("Both", graph.Concat, graph.ConcatAttrs{Axis: 1}, f, f)

@@ -414,29 +414,25 @@ func rotaryHeads(r *pass.Rewrite, l *graph.Layer) bool {
 	c := r.Candidate("rotary-heads", l)
 	attrs := l.Attrs.(graph.RotaryAttrs)
 	attrs.Heads = heads
+	d := &draft{r: r, from: l.From}
+	if f.t.Producer != nil {
+		d.from = f.t.Producer.From
+	}
+	rows := d.reshape(f.t, f.dims)
+	if rows == nil {
+		return c.Miss(pass.WrongShape, "%s cannot be given the shape %s", f.t, symbolic.Format(f.dims))
+	}
 	u := &graph.Tensor{Name: y.Name + "_rows"}
-	rows := &graph.Tensor{Name: f.t.Name, Type: f.t.Type, Dims: f.dims}
 	by := &graph.Layer{Name: l.Name, Op: graph.Rotary, Attrs: attrs, From: l.From, Outputs: []*graph.Tensor{u},
 		Inputs: append([]*graph.Tensor{rows}, l.Inputs[1:]...)}
 	if err := by.Infer(); err != nil || !symbolic.Equal(u.Dims, f.dims) {
 		return c.Miss(pass.WrongShape, "%s cannot be turned before its heads are cut", f.t)
 	}
-	joined, ok := match.ReshapeTo(f.t, f.dims)
-	if !ok {
-		return c.Miss(pass.WrongShape, "%s cannot be given the shape %s", f.t, symbolic.Format(f.dims))
-	}
 	_, ok = match.ReshapeTo(u, []symbolic.Dim{x.Dims[0], x.Dims[2], f.heads, symbolic.Const(1), x.Dims[3]})
 	if !ok || !c.Has(by) || !c.Enabled() {
 		return false
 	}
-	if by.Inputs[0] = f.t; !f.asIs() {
-		flat := r.Reshape(f.t, f.t.Name+"_rows_shape", joined)
-		if f.t.Producer != nil {
-			flat.From = f.t.Producer.From
-		}
-		flat.Name, flat.Outputs = f.t.Name+"_rows", []*graph.Tensor{r.Network().NewTensor(f.t.Name+"_rows", f.t.Type, f.dims)}
-		by.Inputs[0] = r.Network().Insert(flat).Outputs[0]
-	}
+	d.add(by)
 	by.Outputs = []*graph.Tensor{r.Network().NewTensor(u.Name, u.Type, u.Dims)}
 	by.Name = u.Name
 	by = r.Network().Insert(by)
