@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -12,7 +13,11 @@ import (
 
 // ways sets how weights are rounded and channels equalised: as the options say, or by trial.
 func (o *Options) ways(lc *build.LowerConfig, found *build.Collected, replay *build.Replay, c Calibrator) {
-	choice := &build.Choice{Replay: replay}
+	choice := &build.Choice{Replay: replay, Ranges: func(seen map[string]*quant.Histogram) map[string]numeric.Range {
+		ranges := build.Ranges(seen, c)
+		maps.Copy(ranges, o.Ranges)
+		return ranges
+	}}
 	if !o.Rounding.NeedsMoments() || o.Rounding.IsAuto() {
 		choice.Roundings = append(choice.Roundings, nil)
 	}

@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"math"
@@ -21,6 +22,9 @@ type Choice struct {
 	// better by more than chance. The rounding is chosen first, and again where channels are equalised: their weights are others.
 	Roundings     []*Rounding
 	Equalizations []*Equalization
+	// Ranges, if not nil, are what is found of histograms. Few items hardly tell how far others reach: where either half judges the other,
+	// trials have the ranges of their own half.
+	Ranges func(map[string]*quant.Histogram) map[string]numeric.Range
 	// Moments, if not nil, are those that other choices on the same data have found, and get what this one finds.
 	Moments *Moments
 	// Made, if not nil, is told what was chosen where anything was compared.
@@ -65,12 +69,19 @@ type chooser struct {
 	optimized *Optimized
 	how       LowerConfig
 	supports  func(*graph.Layer) error
-	fit, held *Replay
-	want      *staged // FP32 on what is held out
+	folds     []*fold
 	best      *way
 	tried     []Tried
 	trials    int   // how many there are to be, as far as that is known
 	now       Tried // what is being tried
+}
+
+// fold is a division of the data: ways are done on a part of it, and judged by another one.
+type fold struct {
+	fit, held *Replay
+	want      *staged // FP32 on what is held out
+	moments   *Moments
+	seen      *Collected // of what it is done on
 }
 
 // way is what is tried, and what came of it.
@@ -81,7 +92,7 @@ type way struct {
 	unscaled     []string // since ranges were given
 	rounded      Rounded
 	exact        bool      // its integers are the weights of the float network, of which nothing is lost
-	noise        []float64 // of the outputs, by item
+	noise        []float64 // of the outputs, by item that was held out
 }
 
 // choose sets Rounding and Equalization, and returns what was compared.
@@ -96,7 +107,7 @@ func (cfg *LowerConfig) choose(ctx context.Context, o *Optimized, supports func(
 	if c.Replay.Items < fewestChosen {
 		return nil, nil
 	}
-	if err := c.divide(); err != nil || c.chance() {
+	if err := c.divide(); err != nil || len(c.folds) == 0 || c.chance() {
 		return nil, err
 	}
 	if err := c.search(); err != nil {
@@ -141,16 +152,14 @@ func (c *chooser) tryRoundings(list []*Rounding) error {
 	return nil
 }
 
-// divide holds items of the data to quantise on, and others to judge by.
+// divide holds items of the data to quantise on, and others to judge by. Of few items, either half judges the other.
 func (c *chooser) divide() error {
-	every := 4
-	if c.Replay.Items < manyChosen {
-		every = 2
-	}
+	every := everyHeld(c.Replay.Items)
 	judges := c.Replay.Items / every
 	others := c.Replay.Items - judges
 	most := heldItems(c.optimized.Network, c.Replay.Env)
-	var fit, held []map[string]numeric.Value
+	var items []map[string]numeric.Value
+	var held []bool
 	i, judge, other := 0, 0, 0
 	for in, err := range c.Replay.Batches {
 		if err != nil {
@@ -159,27 +168,89 @@ func (c *chooser) divide() error {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		list, n, at, bound := &fit, others, &other, min(most, mostHeld)
-		if i%every == every-1 {
-			list, n, at, bound = &held, judges, &judge, min(most, mostJudging)
+		judging, n, at, bound := i%every == every-1, others, &other, min(most, mostHeld)
+		if judging {
+			n, at, bound = judges, &judge, min(most, mostJudging)
 		}
-		if spread := max(1, (n+bound-1)/bound); *at%spread == 0 && len(*list) < bound {
-			*list = append(*list, copyOf(in))
+		if spread := max(1, (n+bound-1)/bound); *at%spread == 0 && *at/spread < bound {
+			items, held = append(items, copyOf(in)), append(held, judging)
 		}
 		*at++
 		i++
 	}
-	c.fit, c.held = c.replay(fit), c.replay(held)
+	if some := unlike(items); len(some) < len(items) { // one that judges must tell something new
+		items, every = some, everyHeld(len(some))
+		for i := range items {
+			held[i] = i%every == every-1
+		}
+	}
+	if len(items) < fewestChosen {
+		return nil
+	}
+	var parts [2][]map[string]numeric.Value
+	for i, in := range items {
+		part := 0
+		if held[i] {
+			part = 1
+		}
+		parts[part] = append(parts[part], in)
+	}
+	c.folds = []*fold{{fit: c.replay(parts[0]), held: c.replay(parts[1]), moments: c.Moments}}
+	if every == 2 {
+		other := &fold{fit: c.replay(parts[1]), held: c.replay(parts[0]), moments: &Moments{}}
+		other.moments.begin(c.optimized.Network)
+		c.folds = append(c.folds, other)
+	}
 	return nil
+}
+
+// everyHeld is which of so many items is held out: one of so many.
+func everyHeld(items int) int {
+	if items < manyChosen {
+		return 2
+	}
+	return 4
+}
+
+// unlike returns the first of items that are alike.
+func unlike(items []map[string]numeric.Value) (list []map[string]numeric.Value) {
+	seen := map[[sha256.Size]byte]bool{}
+	for _, in := range items {
+		if sum := checksum(in); !seen[sum] {
+			seen[sum] = true
+			list = append(list, in)
+		}
+	}
+	return list
+}
+
+// checksum returns what tells an item from others.
+func checksum(in map[string]numeric.Value) [sha256.Size]byte {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		h.Write(in[name].Data)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // chance reports whether what is held out is so little that it tells chance.
 func (c *chooser) chance() bool {
-	n := 0
+	n, items := 0, c.folds[0].held.Items
 	for _, t := range logits(c.optimized.Network) {
 		n += numeric.Count(symbolic.Eval(t.Dims, c.Replay.Env))
 	}
-	return c.held.Items < fewestJudging && c.held.Items*n < fewestCompared
+	return items < fewestJudging && items*n < fewestCompared
+}
+
+// halves reports whether either half of few items judges the other.
+func (c *chooser) halves() bool { return len(c.folds) > 1 }
+
+// judges is how many items ways are judged by.
+func (c *chooser) judges() (items int) {
+	for _, f := range c.folds {
+		items += f.held.Items
+	}
+	return items
 }
 
 // replay returns items as data.
@@ -199,7 +270,7 @@ func (c *chooser) replay(items []map[string]numeric.Value) *Replay {
 
 // try quantises in one way, and keeps it where it is better than the best so far.
 func (c *chooser) try(r *Rounding, e *Equalization) error {
-	t := Tried{Items: c.held.Items}
+	t := Tried{Items: c.judges()}
 	if r != nil {
 		t.Rounding = r.By
 	}
@@ -228,7 +299,7 @@ func (c *chooser) try(r *Rounding, e *Equalization) error {
 		c.tried = append(c.tried, t)
 		return nil
 	}
-	t.SQNR = decibels(sum(w.noise))
+	t.SQNR = decibels(sum(w.noise) / float64(len(c.folds)))
 	c.tried = append(c.tried, t)
 	if c.best == nil || w.better(c.best) {
 		c.best = w
@@ -273,68 +344,114 @@ func (c *chooser) work(r *Rounding) (work float64) {
 
 // measure quantises in one way, and measures the outputs.
 func (c *chooser) measure(w *way) error {
+	for _, f := range c.folds {
+		noise, err := c.measureOn(w, f)
+		if err != nil {
+			return err
+		}
+		w.noise = append(w.noise, noise...)
+	}
+	return nil
+}
+
+// measureOn quantises in one way on a part of the data, and returns the errors of the outputs on the other one. What w keeps of it is what
+// the first part gave.
+func (c *chooser) measureOn(w *way, f *fold) ([]float64, error) {
 	how := c.how
 	if how.Rounding = w.rounding; w.rounding != nil && w.rounding.Replay != nil {
 		r := *w.rounding
-		r.Replay, r.kept = c.fit, c.Moments
+		r.Replay, r.kept = f.fit, f.moments
 		if c.goesOn() {
 			r.items = c.Replay.Items
 		}
 		how.Rounding = &r
 	}
 	how.Equalization = w.equalization
+	if err := c.calibrate(&how, f); err != nil {
+		return nil, err
+	}
 	if how.Correction != nil {
-		few := *c.fit
+		few := *f.fit
 		few.most = mostCorrected
 		how.Correction = &Correction{Replay: &few}
 	}
 	l, n, _, err := placed(c.ctx, c.optimized, how, c.supports)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w.equalized, w.unscaled, w.rounded = l.Equalized, l.Unscaled, l.Rounded
-	w.exact = allLossless(c.optimized.Network, n)
+	if f == c.folds[0] {
+		w.equalized, w.unscaled, w.rounded = l.Equalized, l.Unscaled, l.Rounded
+		w.exact = allLossless(c.optimized.Network, n)
+	}
 	float := c.optimized.Network
-	want, got := c.compared(float, n)
-	if c.want == nil || !slices.Equal(c.want.last, namesOf(want)) {
-		if c.want, err = c.run(float, want); err != nil {
-			return err
+	want, got := c.compared(float, n, f)
+	if f.want == nil || !slices.Equal(f.want.last, namesOf(want)) {
+		if f.want, err = c.run(float, want, f); err != nil {
+			return nil, err
 		}
 	}
-	s, err := c.run(n, got)
+	s, err := c.run(n, got, f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w.noise = make([]float64, len(s.held))
+	noises := make([]float64, len(s.held))
 	for o, t := range got {
 		var signal float64
 		errs := make([]float64, len(s.held))
 		for i, held := range s.held {
-			a, b := c.want.held[i][want[o].Name], restored(l.Equalized, t, held[t.Name])
+			a, b := f.want.held[i][want[o].Name], restored(l.Equalized, t, held[t.Name])
 			power, noise := powers(a.Floats(), b.Floats())
 			signal, errs[i] = signal+power, noise
 		}
 		for i, e := range errs {
 			if signal > 0 {
-				w.noise[i] += e / signal
+				noises[i] += e / signal
 			}
 		}
+	}
+	return noises, nil
+}
+
+// calibrate has a trial find ranges, and what channels are divided by, on its half of few items.
+func (c *chooser) calibrate(how *LowerConfig, f *fold) (err error) {
+	if !c.halves() || c.Ranges == nil || how.Ranges == nil {
+		return nil
+	}
+	if f.seen == nil {
+		c.tell("collecting activations")
+		if f.seen, err = Collect(c.ctx, c.optimized.Network, f.fit.Backend, f.fit.Batches, nil, nil); err != nil {
+			return err
+		}
+	}
+	how.Ranges = maps.Clone(how.Ranges)
+	maps.Copy(how.Ranges, c.Ranges(f.seen.Histograms))
+	if e := how.Equalization; e != nil && e.Known == nil && e.Ranges != nil {
+		scaled := *e
+		scaled.Spreads = f.seen.Spreads()
+		scaled.Ranges = func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
+			found, err := CollectScaled(ctx, n, f.fit.Backend, f.fit.Batches, nil, names, nil)
+			if err != nil {
+				return nil, err
+			}
+			return c.Ranges(found.Histograms), nil
+		}
+		how.Equalization = &scaled
 	}
 	return nil
 }
 
 // compared returns what two networks are compared by. Where weights are rounded alone, the last product's may be all that are: what it
 // reads, which else stands for few outputs, would be the same.
-func (c *chooser) compared(float, n *graph.Network) (want, got []*graph.Tensor) {
+func (c *chooser) compared(float, n *graph.Network, f *fold) (want, got []*graph.Tensor) {
 	if r := c.Roundings[0]; r != nil && r.Few.Bits > 0 {
 		return logits(float), logits(n)
 	}
-	return compared(float, n, c.held.Env, c.held.Items)
+	return compared(float, n, f.held.Env, f.held.Items)
 }
 
 // run runs a network on what is held out, as far as some tensors.
-func (c *chooser) run(n *graph.Network, tensors []*graph.Tensor) (*staged, error) {
-	s, err := c.held.stage(c.ctx, n, c.held.Items)
+func (c *chooser) run(n *graph.Network, tensors []*graph.Tensor, f *fold) (*staged, error) {
+	s, err := f.held.stage(c.ctx, n, f.held.Items)
 	if err != nil {
 		return nil, err
 	}
@@ -382,7 +499,7 @@ func sum(list []float64) (sum float64) {
 }
 
 // chosen returns the best way, to be done on all of the data; the ledger says of either choice what was compared. Scales of channels
-// that were found are kept, and so are integers by as many items as rounding looks at.
+// that were found by all of it are kept, and so are integers by as many items as rounding looks at.
 func (c *chooser) chosen() (*Rounding, *Equalization) {
 	r, e := c.best.rounding, c.best.equalization
 	because := c.because()
@@ -391,10 +508,10 @@ func (c *chooser) chosen() (*Rounding, *Equalization) {
 		if r != nil && r.By.NeedsMoments() {
 			to = *r
 			switch {
-			case c.Replay.Items > mostHeld: // rounding would look at no more items
+			case c.Replay.Items > mostHeld && !c.halves(): // rounding would look at no more items
 				to.Known = c.best.rounded
 			case c.goesOn() && c.Moments.has():
-				to.Replay, to.kept, to.more, to.items = c.held, c.Moments, true, c.Replay.Items
+				to.Replay, to.kept, to.more, to.items = c.folds[0].held, c.Moments, true, c.Replay.Items
 			}
 		} else if r != nil {
 			to.Few = r.Few
@@ -405,8 +522,9 @@ func (c *chooser) chosen() (*Rounding, *Equalization) {
 	if len(c.Equalizations) > 1 {
 		to := Equalization{By: c.Equalizations[1].By, Given: c.Equalizations[1].Given, Declined: true}
 		if e != nil && !e.By.IsOff() {
-			to = *e
-			to.Known = c.best.equalized
+			if to = *e; !c.halves() {
+				to.Known = c.best.equalized
+			}
 		}
 		to.Because = because
 		e = &to
@@ -416,12 +534,13 @@ func (c *chooser) chosen() (*Rounding, *Equalization) {
 
 // goesOn reports whether the best way is rounded by the moments that its trial has found and by what they lack, all that was held out.
 func (c *chooser) goesOn() bool {
-	return c.Replay.Items <= mostHeld && c.fit.Items+c.held.Items == c.Replay.Items
+	f := c.folds[0]
+	return c.Replay.Items <= mostHeld && f.fit.Items+f.held.Items == c.Replay.Items
 }
 
 // because says what was compared.
 func (c *chooser) because() string {
-	text := fmt.Sprintf("on %d items that were held out: ", c.held.Items)
+	text := fmt.Sprintf("on %d items that were held out: ", c.judges())
 	for i, t := range c.tried {
 		if i > 0 {
 			text += "; "

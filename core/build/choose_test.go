@@ -89,7 +89,7 @@ func TestChoice(t *testing.T) {
 		{"wide channels", 60, false, 40, 4, true, true},
 		{"wide channels of integers, which only equalised ones lose by", 60, true, 40, 4, true, true},
 		{"nothing to gain", 1, true, 40, 3, false, false},
-		{"few items", 1, false, 12, 3, true, false},
+		{"few items", 1, false, 12, 3, false, false},
 		{"too few items", 1, false, 3, 0, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,6 +119,41 @@ func TestChoice(t *testing.T) {
 			}
 			if c.tried > 0 && said != 2 {
 				t.Errorf("the ledger says at %d layers how their weights were rounded, want 2", said)
+			}
+		})
+	}
+}
+
+// TestChoiceJudges: of many items a fourth judges, of few either half judges the other, and of items that are alike one counts, or a way
+// would be judged by what it was found on.
+func TestChoiceJudges(t *testing.T) {
+	b := cpu.Open(1)
+	defer b.Close()
+	rnd := rand.New(rand.NewPCG(3, 4))
+	n := chain(t, rnd, 1, false)
+	for _, c := range []struct {
+		name                  string
+		items, copies, judges int
+	}{
+		{"many", 40, 1, 10},
+		{"few", 12, 1, 12},
+		{"few, each three times", 12, 3, 12},
+		{"many, each twice", 40, 2, 10},
+		{"too few, each twenty times", 3, 20, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			items := chainItems(rnd, c.items)
+			data := make([]map[string]numeric.Value, 0, c.items*c.copies)
+			for range c.copies {
+				data = append(data, items...)
+			}
+			l, _ := chooseChain(t, n, b, data, chainItems(rnd, 4))
+			judges := 0
+			for _, tried := range l.Tried {
+				judges = tried.Items
+			}
+			if judges != c.judges {
+				t.Errorf("%d items judge, want %d; tried %v", judges, c.judges, l.Tried)
 			}
 		})
 	}
@@ -201,6 +236,7 @@ func TestChoiceKeepsMoments(t *testing.T) {
 type chainChoice struct {
 	optimized    *build.Optimized
 	backend      run.Backend
+	calibrator   quant.Calibrator
 	how          build.LowerConfig // by the nearest integers
 	replay       *build.Replay
 	rounding     *build.Rounding
@@ -229,7 +265,7 @@ func newChainChoice(t *testing.T, n *graph.Network, b run.Backend, items []map[s
 	gptq, _ := quant.ParseRounding("gptq")
 	activations, _ := quant.ParseEqualizer("activations")
 	return &chainChoice{
-		optimized: o, backend: b, replay: replay, rounding: &build.Rounding{By: gptq, Replay: replay},
+		optimized: o, backend: b, calibrator: calibrator, replay: replay, rounding: &build.Rounding{By: gptq, Replay: replay},
 		how: build.LowerConfig{Precision: numeric.I8, Ranges: build.Ranges(found.Histograms, calibrator), Policy: quant.Policy{Scheme: calibrator.Scheme}, Correction: &build.Correction{Replay: replay}},
 		equalization: &build.Equalization{By: activations, Spreads: found.Spreads(), Ranges: func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
 			scaled, err := build.CollectScaled(ctx, n, b, batches, nil, names, nil)
@@ -261,7 +297,12 @@ func TestChoiceTells(t *testing.T) {
 
 // choose has lowering choose.
 func (c *chainChoice) choose(lc *build.LowerConfig, moments *build.Moments) {
-	lc.Choice = &build.Choice{Replay: c.replay, Roundings: []*build.Rounding{nil, c.rounding}, Equalizations: []*build.Equalization{nil, c.equalization}, Moments: moments}
+	lc.Choice = &build.Choice{
+		Replay: c.replay, Roundings: []*build.Rounding{nil, c.rounding}, Equalizations: []*build.Equalization{nil, c.equalization}, Moments: moments,
+		Ranges: func(seen map[string]*quant.Histogram) map[string]numeric.Range {
+			return build.Ranges(seen, c.calibrator)
+		},
+	}
 }
 
 func (c *chainChoice) lower(t *testing.T, change func(*build.LowerConfig)) *build.Lowered {

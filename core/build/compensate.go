@@ -3,8 +3,6 @@ package build
 import (
 	"crypto/sha256"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
@@ -33,11 +31,7 @@ const heldOut = 4
 func (m *compensation) divide(items []map[string]numeric.Value) {
 	seen := map[[sha256.Size]byte]bool{}
 	for i, in := range items {
-		h := sha256.New()
-		for _, name := range slices.Sorted(maps.Keys(in)) {
-			h.Write(in[name].Data)
-		}
-		sum := [sha256.Size]byte(h.Sum(nil))
+		sum := checksum(in)
 		if seen[sum] {
 			continue
 		}

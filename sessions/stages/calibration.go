@@ -143,7 +143,7 @@ func (c *calibration) find(ctx context.Context, in ranging) (map[string]numeric.
 	if r := c.orders.Stored.Ranges(in.By); r != nil {
 		return r, nil
 	}
-	how := config.Quantization{Activations: in.By.Activations, Ranges: in.By.Given}
+	how := in.By.how()
 	calibrator, err := c.model.Methods().Parse(in.By.Calibrator, how.Scheme())
 	if err != nil {
 		return nil, err

@@ -14,6 +14,11 @@ type finder struct {
 	Given       map[string][]float64 // ranges in place of those that are found
 }
 
+// how returns what it says in the words of a configuration.
+func (f finder) how() config.Quantization {
+	return config.Quantization{Activations: f.Activations, Ranges: f.Given}
+}
+
 // FinderOf returns how a configuration finds ranges.
 func FinderOf(m *model.Model, cfg config.Config) finder {
 	if c, err := m.Methods().Parse(cfg.Calibrator, quant.Scheme{}); err == nil {
