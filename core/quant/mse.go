@@ -28,12 +28,13 @@ func (c MSE) Range(h *Histogram) numeric.Range {
 		hi = least(float64(h.AMax()), func(t float64) float64 { return cost(-t, t) })
 		lo = -hi
 	default:
+		soughtAt := [2]float64{math.NaN(), math.NaN()} // where the other end was when lo and hi were sought: they depend on that alone
 		for range 3 {
-			if hi > 0 {
-				hi = least(float64(h.Max()), func(t float64) float64 { return cost(lo, t) })
+			if hi > 0 && soughtAt[1] != lo {
+				hi, soughtAt[1] = least(float64(h.Max()), func(t float64) float64 { return cost(lo, t) }), lo
 			}
-			if lo < 0 {
-				lo = -least(-float64(h.Min()), func(t float64) float64 { return cost(-t, hi) })
+			if lo < 0 && soughtAt[0] != hi {
+				lo, soughtAt[0] = -least(-float64(h.Min()), func(t float64) float64 { return cost(-t, hi) }), hi
 			}
 		}
 	}
