@@ -15,7 +15,7 @@ import (
 )
 
 // TestModelNotes runs a model whose file has the shape of its output wrong: a warning says so once, as lint and JSON do, of a
-// recording, too.
+// recording and of an engine that is built of it, too.
 func TestModelNotes(t *testing.T) {
 	d := graph.Define("liar")
 	d.Output("y", d.Neg(d.Input("x", numeric.F32, symbolic.Const(4), symbolic.Const(77))))
@@ -43,5 +43,18 @@ func TestModelNotes(t *testing.T) {
 	command(t, 0, "record", "-o", recording, "-q", path)
 	if text, _ := command(t, 1, "lint", "--fail-on", "warning", recording); !strings.Contains(text, note) {
 		t.Errorf("lint of the recording: %s", text)
+	}
+	for _, flags := range [][]string{{}, {"--keep-source"}} {
+		engine, again := filepath.Join(t.TempDir(), "liar.engine"), filepath.Join(t.TempDir(), "again.engine")
+		command(t, 0, append([]string{"build", "-q", path, "-o", engine}, flags...)...)
+		command(t, 0, append([]string{"build", "-q", engine, "-o", again}, flags...)...)
+		for _, built := range []string{engine, again} {
+			if text, _ := command(t, 1, "lint", "--fail-on", "warning", built); !strings.Contains(text, "model-file") || strings.Count(text, note) != 1 {
+				t.Errorf("lint of an engine: %s", text)
+			}
+			if _, errs := command(t, 0, "run", built); strings.Count(errs, "warning: "+note+"\n") != 1 {
+				t.Errorf("run of an engine: %s", errs)
+			}
+		}
 	}
 }

@@ -66,7 +66,7 @@ func planWithCode(ctx context.Context, s *stages.Stages, cfg config.Config, k in
 
 // newEngineReport returns the report part of an engine file; withSource tells of one that may be lowered again.
 func newEngineReport(ctx context.Context, s *stages.Stages, cfg config.Config, withSource bool) (json.RawMessage, error) {
-	r := model.EngineReport{Schema: report.Schema, Config: cfg, Backend: s.Device.Backend.Info().Name}
+	r := model.EngineReport{Schema: report.Schema, Config: cfg, Backend: s.Device.Backend.Info().Name, Notes: s.Model.Notes}
 	r.Config.Quantization = cfg.Quantization.Full() // what is the default may change
 	if s.Model.Stripped {
 		return s.Model.Engine.Report, nil // its ranges and data, which are not found anew

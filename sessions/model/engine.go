@@ -24,6 +24,7 @@ type EngineReport struct {
 	Rounded   build.Rounded            `json:",omitzero"`  // the integers that rounding weights on data found, where the source is kept; empty, not nil, where the nearest are as good
 	Data      string                   `json:",omitempty"` // what they were calibrated on
 	Random    bool                     `json:",omitempty"` // that was random input
+	Notes     []string                 `json:",omitempty"` // what a person should know of the model's file
 }
 
 // BuiltWith returns the configuration that an engine file was built with.

@@ -37,7 +37,7 @@ type Model struct {
 	Stripped  bool                     // it is an engine without the network that it was made of: Network is its plan's, lowered
 	Opened    time.Duration            // what reading it took
 	Constants map[string]numeric.Value // inputs of the file that are constants of the network
-	Notes     []string                 // what a person should know of it: see [onnx.File]; an engine has none
+	Notes     []string                 // what a person should know of its file: see [onnx.File]; an engine has those of the model that it is of
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
 	Passes  []pass.Pass // of the program's own, that it is built with beside the standard ones
@@ -85,6 +85,9 @@ func open(im onnx.Importer, path string, open func(onnx.Importer, string) (*onnx
 		m.Network, m.SHA256, m.Bytes = m.Engine.Source, hex.EncodeToString(sum[:]), int64(len(data))
 		if m.Stripped = m.Network == nil; m.Stripped {
 			m.Network = m.Engine.Any().Network
+		}
+		if made, err := m.Making(); err == nil { // where it is damaged, whatever needs it says so
+			m.Notes = made.Notes
 		}
 	} else {
 		f, err := open(im, path)
