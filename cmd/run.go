@@ -65,7 +65,9 @@ func (o *runFlags) command() *cobra.Command {
 			"to fp16 or int8 it is measured: two correct runs round in different places, and differ by no more than either differs\n" +
 			"from FP32 on the same items. In fp16 |a - b| may be twice the largest difference of the nearer one from FP32, its RMS\n" +
 			"1.5 times that one's; in int8, where nearly all integers are equal, as much as that and a quarter; and neither more\n" +
-			"than a tenth of the output's own. Integers must be equal. The output states the tolerance that was used.\n\n" +
+			"than a tenth of the output's own. Integers must be equal. The output states the tolerance that was used. Where a tensor was\n" +
+			"quantised, one element in a hundred, or one in all, may be one step of its scale off, and none by more: sums that lie in\n" +
+			"the middle between two integers are rounded to either.\n\n" +
 			"The backend \"" + evaluation + "\" is the definition of the layers, slow and exact: of the model itself in fp32, and in\n" +
 			"other precisions of the network as it was lowered for the first backend. \"" + ortBackend + "\" runs the model as it is\n" +
 			"with ONNX Runtime, in a process of the Python that " + onnxruntime.PythonVariable + " names, or else python3. With it, and with outputs\n" +

@@ -227,6 +227,9 @@ func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 	if d.Rounding != nil {
 		writeRounding(w, p, d.Rounding)
 	}
+	if d.Steps != nil {
+		fmt.Fprintf(w, "    %s\n", stepsText(d.Steps, d.Count))
+	}
 	if d.Differ == 0 {
 		return
 	}
@@ -257,6 +260,22 @@ func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 	}
 	writeTable(w, []string{"   ", "worst elements", ">a", ">b", ">|a - b|", ">relative"}, rows)
 	fmt.Fprintln(w)
+}
+
+// stepsText says how many of so many elements were rounded to another integer, and whether those are few.
+func stepsText(s *report.Steps, of int) string {
+	verb, few := "differ", "rounding, which up to "+fmt.Sprint(s.Most)+" may show"
+	if s.Elements == 1 {
+		verb = "differs"
+	}
+	if s.Elements > s.Most {
+		few = fmt.Sprintf("more than the %d that rounding alone explains", s.Most)
+	}
+	step := fmt.Sprintf("one step of the scale %.4g", s.Scale)
+	if s.Scale == 1 {
+		step = "1"
+	}
+	return fmt.Sprintf("%d of %s %s by %s, none by more: %s", s.Elements, count(of, "element"), verb, step, few)
 }
 
 // metricText writes what a metric found: equality as decibels, and what has no end.

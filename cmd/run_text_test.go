@@ -26,3 +26,19 @@ func TestDifferenceText(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsText: how many elements a rounding moved, and whether those are few.
+func TestStepsText(t *testing.T) {
+	for _, c := range []struct {
+		steps report.Steps
+		want  string
+	}{
+		{report.Steps{Scale: 0.02, Elements: 3, Most: 10}, "3 of 1000 elements differ by one step of the scale 0.02, none by more: rounding, which up to 10 may show"},
+		{report.Steps{Scale: 1, Elements: 1, Most: 10}, "1 of 1000 elements differs by 1, none by more: rounding, which up to 10 may show"},
+		{report.Steps{Scale: 0.02, Elements: 500, Most: 10}, "500 of 1000 elements differ by one step of the scale 0.02, none by more: more than the 10 that rounding alone explains"},
+	} {
+		if got := stepsText(&c.steps, 1000); got != c.want {
+			t.Errorf("%s\nwant\n%s", got, c.want)
+		}
+	}
+}

@@ -40,6 +40,7 @@ type difference struct {
 	slack         quant.ErrorAccumulator // of either: what |a - b| has beyond Rel |b|, against 0
 	squares       float64                // sum of b^2
 	errors        quant.ErrorAccumulator
+	steps         steps // of a tensor that was quantised
 	count         int
 	differ        int
 	over          int
@@ -77,6 +78,13 @@ func (d *difference) between(how Options, stored [2]numeric.DataType, float bool
 		d.tolerance = report.Tolerance{}
 	default:
 		d.scaled = how.Scaled
+	}
+}
+
+// quantised says that the tensor is whole steps of a scale, 0 where it is not. Where a tolerance is given, that alone counts.
+func (d *difference) quantised(how Options, scale float64) {
+	if how.Scaled {
+		d.steps.scale = scale
 	}
 }
 
@@ -179,6 +187,9 @@ func (d *difference) pair(a, b float64, at func() report.Position) {
 		return
 	}
 	d.differ++
+	if d.steps.scale > 0 {
+		d.steps.add(a, b)
+	}
 	abs := math.Abs(a - b)
 	excess := abs / (d.tolerance.Abs + d.tolerance.Rel*math.Abs(b))
 	if d.found() {
@@ -247,6 +258,9 @@ func (d *difference) report(name string) report.TensorDifference {
 	case d.statistic != "":
 		r.Statistic = d.checked(r.Errors)
 		r.Passed = d.notFinite == 0 && (r.Statistic.Abs <= d.tolerance.Abs || r.Statistic.Rel <= d.tolerance.Rel)
+	}
+	if r.Steps = d.steps.report(d.count); r.Steps != nil && r.Steps.Elements <= r.Steps.Most && d.statistic == "" {
+		r.Passed = true
 	}
 	r.Alone = d.alone
 	r.Passed = r.Passed || d.alone

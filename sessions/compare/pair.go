@@ -51,6 +51,7 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 			}
 		}
 		d.between(p.how, [2]numeric.DataType{a.Type, b.Type}, a.Type.IsFloat(), p.how.own(t.Name), explained)
+		d.quantised(p.how, p.outputStep(t, a))
 		if err := d.add(batch.first, batch.Axis(t.Dims), a, b, ref); err != nil {
 			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.said(), p.second.said(), err)
 		}
@@ -79,11 +80,24 @@ func (p *pair) add(batch Batch, fp32 *Reference) error {
 			p.layers[name] = d
 		}
 		d.between(p.how, [2]numeric.DataType{a.stored, b.stored}, a.value.Type.IsFloat(), nil, explained)
+		d.quantised(p.how, stepOf(a.tensor))
 		if err := d.add(batch.first, batch.Axis(a.tensor.Dims), a.value, b.value, ref); err != nil {
 			return fmt.Errorf("tensor %s of %s and %s: %w", name, p.first.said(), p.second.said(), err)
 		}
 	}
 	return nil
+}
+
+// outputStep returns the step of an output of which v is compared: integers are as they are stored.
+func (p *pair) outputStep(t *graph.Tensor, v numeric.Value) float64 {
+	step := stepOf(t)
+	switch {
+	case step == 0 || v.Type.IsInteger() != t.Type.IsInteger(): // not its elements, but their places
+		return 0
+	case v.Type.IsInteger():
+		return 1
+	}
+	return step
 }
 
 // taken returns what is compared of an output of both.

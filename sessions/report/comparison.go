@@ -116,6 +116,7 @@ type TensorDifference struct {
 	MaxAt     Position      // of the largest absolute difference
 	Unlike    *UnlikeShapes `json:",omitempty"` // items of which it has another shape in each run: they cannot be compared, and fail
 	Rounding  *Rounding     `json:",omitempty"` // what the tolerance was found by; nil where it was not measured
+	Steps     *Steps        `json:",omitempty"` // of a tensor that was quantised, where all that differ do by one step
 	Worst     []DifferingElement
 	Histogram []DifferenceBin
 }
@@ -151,6 +152,14 @@ type Rounding struct {
 	MaxAbs float64
 	RMS    float64
 	RMSE   float64 // by which they do differ
+}
+
+// Steps are elements of a quantised tensor that are one step of its scale apart, where none is further: sums in the middle between
+// two integers are rounded to either. Up to Most of them are no defect, whatever the tolerance is.
+type Steps struct {
+	Scale    float64
+	Elements int
+	Most     int
 }
 
 // DifferingElement is one of the elements that are furthest beyond the tolerance, or nearest to it.
