@@ -107,6 +107,19 @@ func TestFoldBatchNorm(t *testing.T) {
 			x := n.batchNorm("Bn", n.input("x", 2, 4, 3, 3))
 			return n.output(n.add("Deconv", graph.ConvTranspose, graph.ConvTransposeAttrs{Group: 1}, x, n.weights("w", -1, 1, 4, 3, 2, 2)))
 		}},
+		{"rows-are-flattened", func(n *net) *graph.Network {
+			x := n.reshape("Flat", n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 6)), -1, 6)
+			return n.output(n.reshape("Heads", n.batchNorm("Bn", x), 2, 3, 2, 3))
+		}},
+		{"rows-are-flattened-and-restored", func(n *net) *graph.Network { // as of LeViT
+			x := n.AddInput("x", numeric.F32, symbolic.Symbol("batch"), symbolic.Const(3), symbolic.Const(4))
+			x = n.reshape("Flat", n.add("MatMul", graph.MatMul, nil, x, n.weights("w", -1, 1, 4, 6)), -1, 6)
+			return n.output(n.reshape("Rows", n.batchNorm("Bn", x), -1, 3, 6))
+		}},
+		{"columns-are-others", func(n *net) *graph.Network {
+			x := n.reshape("Flat", n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 6)), -1, 3)
+			return n.output(n.batchNorm("Bn", x))
+		}},
 		{"channels-known-by-parameters", func(n *net) *graph.Network {
 			x := n.AddInput("x", numeric.F32, symbolic.Const(1), symbolic.Symbol("c"), symbolic.Const(3))
 			return n.output(n.add("Bn", graph.BatchNorm, graph.BatchNormAttrs{}, x,

@@ -26,6 +26,13 @@ import (
 //
 //	y = BatchNormalization(x)  ->   y = Pointwise(x, a, b) add(mul($0, $1), $2)
 //
+// which of a product whose rows are flattened for it comes before they are:
+//
+//	t = Reshape(MatMul(x, w) [B, S, C], [B*S, C])        u = Pointwise(MatMul(x, w), a, b) add(mul($0, $1), $2)
+//	y = BatchNormalization(t)                       ->   y = Reshape(u, [B*S, C])
+//
+// without the Reshape where another restores the rows behind it.
+//
 // The new weights are computed in float64.
 var FoldBatchNorm = pass.Pass{
 	Name:  "fold-batch-norm",
@@ -136,7 +143,8 @@ func batchNormIntoConsumer(r *pass.Rewrite, l, user *graph.Layer) bool {
 }
 
 func batchNormToScale(r *pass.Rewrite, l *graph.Layer) bool {
-	c := r.Candidate("batchnorm-to-scale", l)
+	flat, restore := flattened(r, l)
+	c := r.Candidate("batchnorm-to-scale", slices.DeleteFunc([]*graph.Layer{flat, l, restore}, func(l *graph.Layer) bool { return l == nil })...)
 	x := l.Inputs[0]
 	if !match.IsFloat(x) {
 		return c.Miss(pass.WrongType, "%s is %s", x.Name, x.Type)
@@ -149,9 +157,44 @@ func batchNormToScale(r *pass.Rewrite, l *graph.Layer) bool {
 		return false
 	}
 	dims := slices.Repeat([]int{1}, max(1, len(x.Dims)-1))
-	dims[0] = len(a)
+	if dims[0] = len(a); flat != nil {
+		x = flat.Inputs[0]
+	}
 	p := elementwise.Binary(elementwise.Mul).Then(elementwise.Binary(elementwise.Add), 0)
 	by := &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: p}, Inputs: []*graph.Tensor{x,
 		r.NewConst(l.Name+"_scale", x.Type, a, dims...), r.NewConst(l.Name+"_shift", x.Type, b, dims...)}}
-	return c.Fire(r.Replace(l, by))
+	if flat == nil {
+		return c.Fire(r.Replace(l, by))
+	}
+	by.Name, by.From, by.Outputs = l.Name, l.From, []*graph.Tensor{r.Network().NewTensor(l.Outputs[0].Name+"_rows", x.Type, x.Dims)}
+	into := []*graph.Layer{r.Network().Insert(by)}
+	if restore != nil {
+		r.Bypass(restore, by.Outputs[0])
+		r.Network().Remove(l)
+	} else {
+		restore = r.Replace(l, &graph.Layer{Op: flat.Op, Attrs: flat.Attrs, Inputs: append(slices.Clone(by.Outputs), flat.Inputs[1:]...)})
+		restore.From = flat.From
+		into = append(into, restore)
+	}
+	r.Network().Remove(flat)
+	return c.Fire(into...)
+}
+
+// flattened returns the Reshape that makes rows of a product's result for l alone, which has its channels in the last axis, and the one that
+// alone reads them and undoes that; nil for none.
+func flattened(r *pass.Rewrite, l *graph.Layer) (flat, restore *graph.Layer) {
+	x := l.Inputs[0]
+	flat = x.Producer
+	if flat == nil || flat.Op != graph.Reshape || flat.Epilogue.Args > 0 || len(x.Dims) != 2 || r.Network().Sole(x) != l {
+		return nil, nil
+	}
+	rows := flat.Inputs[0]
+	if n := len(rows.Dims); n < 2 || !rows.Dims[n-1].Equal(x.Dims[1]) || !match.IsAnchor(rows.Producer) || r.Network().Sole(rows) != flat {
+		return nil, nil
+	}
+	restore = r.Network().Sole(l.Outputs[0])
+	if restore == nil || restore.Op != graph.Reshape || restore.Epilogue.Args > 0 || !symbolic.Equal(restore.Outputs[0].Dims, rows.Dims) {
+		return flat, nil
+	}
+	return flat, restore
 }
