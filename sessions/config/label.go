@@ -59,6 +59,9 @@ func join(list []clause, named func(k int) bool) string {
 // clauses says what an effective configuration asks for: the same number of clauses for each, some of them without items.
 func (c Config) clauses() []clause {
 	what := string(c.Precision)
+	if what == "?" { // of a file of another program
+		what = "precision not known"
+	}
 	if c.Calibrator != "" {
 		what += "/" + c.Calibrator
 	}

@@ -57,10 +57,25 @@ func Of(a, b Side) (*report.Diff, error) {
 // groupsOf aligns the layers of two sides.
 func groupsOf(a, b *report.Snapshot) []Group {
 	sa, sb := StepsOf(a.Timings.Layers), StepsOf(b.Timings.Layers)
+	completeReformats(a.Timings.Layers, b.Timings.Layers, sa, sb)
+	completeReformats(b.Timings.Layers, a.Timings.Layers, sb, sa)
 	groups := Align(sa, sb)
 	whats(a, sa)
 	whats(b, sb)
 	return alignAlike(groups, sa, sb)
+}
+
+// completeReformats takes what a side does not tell of its reformats, as a profile alone, from the other side's of the same names.
+func completeReformats(of, from []report.LayerTiming, steps, known []Step) {
+	reformats := map[string]bool{}
+	for i := range from {
+		reformats[from[i].Name] = known[i].Reformat
+	}
+	for i := range of {
+		if of[i].Op == "?" && reformats[of[i].Name] {
+			steps[i].Reformat = true
+		}
+	}
 }
 
 // StepsOf returns what alignment knows of layers. A layer of which no source is known stands for itself.

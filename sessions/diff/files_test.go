@@ -49,3 +49,24 @@ func TestOfFiles(t *testing.T) {
 		t.Errorf("source layers %v and %v, of which nobody knows", d.AddedSources, d.RemovedSources)
 	}
 }
+
+// A profile alone does not tell which of its layers are reformats: those of the same name as the other side's are aligned with them.
+func TestOfProfileAlone(t *testing.T) {
+	whole := snapshot(config.FP16, 100*us, layer("conv", "f16", "", 50*us, "conv"), layer("Reformat x", "f16", "", 10*us, "Reformat x"))
+	whole.Timings.Layers[1].Reformat, whole.Timings.Layers[1].From = true, nil
+	alone := snapshot("?", 100*us, layer("conv", "?", "", 50*us, "conv"), layer("Reformat x", "?", "", 10*us, "Reformat x"))
+	for i := range alone.Timings.Layers {
+		alone.Timings.Layers[i].Op, alone.Timings.Layers[i].From = "?", nil
+	}
+	for _, pair := range [][2]*report.Snapshot{{whole, alone}, {alone, whole}} {
+		d, err := Of(Side{Name: "a", Snapshot: pair[0]}, Side{Name: "b", Snapshot: pair[1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range d.Groups {
+			if c.Kind != report.KindSame {
+				t.Errorf("%s is %s", c.Name, c.Kind)
+			}
+		}
+	}
+}

@@ -294,15 +294,20 @@ func opOf(name string) string {
 	return trailing.ReplaceAllString(name, "")
 }
 
-// precision is the least of those that layers compute in.
-func (e *Engine) precision() (p config.Precision) {
-	p = "fp32"
+// precision is the least of those that layers compute in, or "?" where no layer tells, as in a profile alone.
+func (e *Engine) precision() config.Precision {
+	p := config.Precision("?")
 	for i := range e.Layers.Layers {
 		switch precisionOf(&e.Layers.Layers[i]) {
 		case "i8":
-			return "int8"
+			return config.INT8
 		case "f16", "bf16":
-			p = "fp16"
+			p = config.FP16
+		case "?":
+		default:
+			if p == "?" {
+				p = config.FP32
+			}
 		}
 	}
 	return p

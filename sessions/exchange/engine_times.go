@@ -18,7 +18,10 @@ func (e *Engine) timings() *report.Timings {
 	if e.Profile == nil && e.Times == nil {
 		return nil
 	}
-	t := &report.Timings{Summed: true, BatchItems: e.batch}
+	t := &report.Timings{Summed: true}
+	if len(e.Layers.Inputs) > 0 {
+		t.BatchItems = e.batch
+	}
 	if e.runs != nil {
 		t.Tick = time.Microsecond // of ONNX Runtime
 	}
