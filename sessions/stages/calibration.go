@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -143,8 +142,7 @@ func (c *calibration) find(ctx context.Context, in ranging) (map[string]numeric.
 	if r := c.orders.Stored.Ranges(in.By); r != nil {
 		return r, nil
 	}
-	how := in.By.how()
-	calibrator, err := c.model.Methods().Parse(in.By.Calibrator, how.Scheme())
+	of, err := in.By.ranges(c.model)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +157,7 @@ func (c *calibration) find(ctx context.Context, in ranging) (map[string]numeric.
 	}
 	c.told.Progress(report.Progress{Phase: "calibrating", Item: in.By.Calibrator})
 	begin := time.Now()
-	ranges := build.Ranges(found.Histograms, calibrator)
-	maps.Copy(ranges, how.Given())
+	ranges := of(found.Histograms)
 	c.told.Log.say("info", "", "calibrated with %s: %s in %s", in.By.Calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
 	return ranges, nil
 }

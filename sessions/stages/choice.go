@@ -2,10 +2,8 @@ package stages
 
 import (
 	"context"
-	"maps"
 
 	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -38,27 +36,15 @@ func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfi
 		lc.Equalization = c.unequalized(in)
 	}
 	if several {
-		if choice.Ranges, err = c.rangesOf(in); err != nil {
-			return err
+		if in.Ranges != nil && c.orders.Stored.Ranges(in.Ranges.By) == nil {
+			if choice.Ranges, err = in.Ranges.By.ranges(c.model); err != nil {
+				return err
+			}
 		}
 		choice.Replay, choice.Moments, lc.Choice = c.replay(in), &c.made.moments, choice
 		choice.Made = func(r *build.Rounding, e *build.Equalization) { c.made.keep(in, r, e) }
 	}
 	return nil
-}
-
-// rangesOf returns what trials find ranges by; nil where they are those of an engine, or none.
-func (c *calibration) rangesOf(in lowering) (func(map[string]*quant.Histogram) map[string]numeric.Range, error) {
-	if in.Ranges == nil || c.orders.Stored.Ranges(in.Ranges.By) != nil {
-		return nil, nil
-	}
-	how := in.Ranges.By.how()
-	calibrator, err := c.model.Methods().Parse(in.Ranges.By.Calibrator, how.Scheme())
-	return func(seen map[string]*quant.Histogram) map[string]numeric.Range {
-		ranges := build.Ranges(seen, calibrator)
-		maps.Copy(ranges, how.Given())
-		return ranges
-	}, err
 }
 
 // ways returns how weights may be rounded and channels equalised: several, where it is to be tried which is best.

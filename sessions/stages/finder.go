@@ -1,7 +1,11 @@
 package stages
 
 import (
+	"maps"
+
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/model"
@@ -14,9 +18,18 @@ type finder struct {
 	Given       map[string][]float64 // ranges in place of those that are found
 }
 
-// how returns what it says in the words of a configuration.
-func (f finder) how() config.Quantization {
-	return config.Quantization{Activations: f.Activations, Ranges: f.Given}
+// ranges returns what it makes of histograms.
+func (f finder) ranges(m *model.Model) (func(map[string]*quant.Histogram) map[string]numeric.Range, error) {
+	how := config.Quantization{Activations: f.Activations, Ranges: f.Given}
+	calibrator, err := m.Methods().Parse(f.Calibrator, how.Scheme())
+	if err != nil {
+		return nil, err
+	}
+	return func(seen map[string]*quant.Histogram) map[string]numeric.Range {
+		ranges := build.Ranges(seen, calibrator)
+		maps.Copy(ranges, how.Given())
+		return ranges
+	}, nil
 }
 
 // FinderOf returns how a configuration finds ranges.
