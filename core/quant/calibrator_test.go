@@ -194,6 +194,32 @@ func TestCalibratorsCompared(t *testing.T) {
 	}
 }
 
+// TestClippedBounds: what clipping costs is part of the cost of a range, so that no range that is passed over for it is the best.
+func TestClippedBounds(t *testing.T) {
+	for name := range references(t) {
+		h := histogram(samples(name))
+		for _, scheme := range []Scheme{{}, {Asymmetric: true}} {
+			s := newRangeSearch(scheme, h.cells())
+			best := squaredError(s.cells, MSE{scheme}.Range(h), scheme.DataType())
+			for low := 1.0; low > 1e-3; low /= 1.3 {
+				for high := 1.0; high > 1e-3; high /= 1.3 {
+					lo, hi := low*float64(h.Min()), high*float64(h.Max())
+					if !scheme.Asymmetric {
+						lo, hi = -high*float64(h.AMax()), high*float64(h.AMax())
+					}
+					clipped, cost := s.clipped(lo, hi), s.cost(lo, hi)
+					if clipped < -1e-9*h.Power() || clipped > cost*(1+1e-9) {
+						t.Fatalf("%s, %v, %g to %g: clipping costs %g of %g", name, scheme, lo, hi, clipped, cost)
+					}
+					if !scheme.Asymmetric && cost < best {
+						t.Fatalf("%s: %g to %g costs %g, what was found %g", name, lo, hi, cost, best)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestScaleInvariance: twice the data, twice the range; and zeros do not matter but for the percentile.
 func TestScaleInvariance(t *testing.T) {
 	x := samples("laplace")

@@ -2,6 +2,7 @@ package quant
 
 import (
 	"math"
+	"sort"
 
 	"github.com/trtui/trtui/core/graph/numeric"
 )
@@ -18,36 +19,77 @@ func (c MSE) Range(h *Histogram) numeric.Range {
 	if h.Count() == 0 {
 		return numeric.Range{}
 	}
-	t := c.Scheme.DataType()
-	cells := h.cells()
+	s := newRangeSearch(c.Scheme, h.cells())
 	lo, hi := float64(h.Min()), float64(h.Max())
-	cost := func(lo, hi float64) float64 { return squaredError(cells, c.Scheme.Range(lo, hi), t) }
 	switch {
 	case h.Width() == 0:
 	case !c.Scheme.Asymmetric:
-		hi = least(float64(h.AMax()), func(t float64) float64 { return cost(-t, t) })
+		hi = s.least(float64(h.AMax()), func(t float64) (lo, hi float64) { return -t, t })
 		lo = -hi
 	default:
 		soughtAt := [2]float64{math.NaN(), math.NaN()} // where the other end was when lo and hi were sought: they depend on that alone
 		for range 3 {
 			if hi > 0 && soughtAt[1] != lo {
-				hi, soughtAt[1] = least(float64(h.Max()), func(t float64) float64 { return cost(lo, t) }), lo
+				hi, soughtAt[1] = s.least(float64(h.Max()), func(t float64) (float64, float64) { return lo, t }), lo
 			}
 			if lo < 0 && soughtAt[0] != hi {
-				lo, soughtAt[0] = -least(-float64(h.Min()), func(t float64) float64 { return cost(-t, hi) }), hi
+				lo, soughtAt[0] = -s.least(-float64(h.Min()), func(t float64) (float64, float64) { return -t, hi }), hi
 			}
 		}
 	}
 	return c.Scheme.Range(lo, hi)
 }
 
-// least returns the threshold up to end with the least cost: the best of a geometric grid over ten octaves, then a
-// golden section search between its neighbours.
-func least(end float64, cost func(t float64) float64) float64 {
+// rangeSearch is what ranges of the least squared error are sought by.
+type rangeSearch struct {
+	scheme Scheme
+	cells  []cell
+	before []powers // before[i]: of the values in cells[:i]
+}
+
+// powers are how many values there are, their sum, and that of their squares.
+type powers [3]float64
+
+// beyond returns the sum of the values' squared distances from end.
+func (p powers) beyond(end float64) float64 { return p[2] - 2*end*p[1] + end*end*p[0] }
+
+func newRangeSearch(scheme Scheme, cells []cell) *rangeSearch {
+	s := &rangeSearch{scheme, cells, make([]powers, len(cells)+1)}
+	for i, c := range cells {
+		p := s.before[i]
+		s.before[i+1] = powers{p[0] + c.count, p[1] + c.count*(c.lo+c.hi)/2, p[2] + c.count*(c.lo*c.lo+c.lo*c.hi+c.hi*c.hi)/3}
+	}
+	return s
+}
+
+func (s *rangeSearch) cost(lo, hi float64) float64 {
+	return squaredError(s.cells, s.scheme.Range(lo, hi), s.scheme.DataType())
+}
+
+// clipped returns the part of the cost that is of cells beyond the range. It takes no pass over all of them.
+func (s *rangeSearch) clipped(lo, hi float64) float64 {
+	lo, hi = Limits(s.scheme.Range(lo, hi), s.scheme.DataType())
+	below := sort.Search(len(s.cells), func(i int) bool { return s.cells[i].hi > lo })
+	above := sort.Search(len(s.cells), func(i int) bool { return s.cells[i].lo >= hi })
+	over, inside := s.before[len(s.cells)], s.before[above]
+	for i := range over {
+		over[i] -= inside[i]
+	}
+	return s.before[below].beyond(lo) + over.beyond(hi)
+}
+
+// least returns the threshold up to end whose range has the least cost: the best of a geometric grid over ten octaves, then a
+// golden section search between its neighbours. Where clipping alone costs more than the best so far, the grid is passed over.
+func (s *rangeSearch) least(end float64, ends func(t float64) (lo, hi float64)) float64 {
 	const perOctave, octaves = 8, 10
+	const rounding = 1e-6 // of clipped, of a cost, at most
+	cost := func(t float64) float64 { return s.cost(ends(t)) }
 	at := func(k int) float64 { return end * math.Exp2(-float64(k)/perOctave) }
 	best, bestCost := 0, cost(end)
 	for k := 1; k <= perOctave*octaves; k++ {
+		if s.clipped(ends(at(k))) > bestCost*(1+rounding) {
+			continue
+		}
 		if c := cost(at(k)); c < bestCost {
 			best, bestCost = k, c
 		}
