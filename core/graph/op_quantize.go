@@ -295,14 +295,16 @@ var DynamicQuantize = &Op{
 
 // DynamicRange returns the range by which [DynamicQuantize] quantises numbers between lo and hi, which are not above and not below 0:
 // NaN if one of the numbers is.
-func DynamicRange(lo, hi float32) numeric.Range {
-	scale := (hi - lo) / 255
+func DynamicRange(lo, hi float32) numeric.Range { return numeric.PerTensor(dynamicRange(lo, hi)) }
+
+func dynamicRange(lo, hi float32) (scale float32, zero int32) {
+	scale = (hi - lo) / 255
 	if !(scale > 0) {
-		return numeric.PerTensor(1, 0)
+		return 1, 0
 	}
-	zero := math.RoundToEven(max(0, min(255, float64(-lo/scale))))
-	if math.IsNaN(zero) { // both are infinite
-		zero = 0
+	z := math.RoundToEven(max(0, min(255, float64(-lo/scale))))
+	if math.IsNaN(z) { // both are infinite
+		z = 0
 	}
-	return numeric.PerTensor(scale, int32(zero))
+	return scale, int32(z)
 }

@@ -21,15 +21,15 @@ func (r RowRange) String() string {
 }
 
 // Of returns the range of numbers between lo and hi, which are not above and not below 0: NaN if one of the numbers is.
-func (r RowRange) Of(lo, hi float32) numeric.Range {
+func (r RowRange) Of(lo, hi float32) (scale float32, zero int32) {
 	if r != RowsSymmetric {
-		return DynamicRange(lo, hi)
+		return dynamicRange(lo, hi)
 	}
-	scale := max(-lo, hi) / 127
+	scale = max(-lo, hi) / 127
 	if !(scale > 0) {
 		scale = 1
 	}
-	return numeric.PerTensor(scale, 128)
+	return scale, 128
 }
 
 // quantize quantises a row to U8 and returns by what.
@@ -38,7 +38,7 @@ func (r RowRange) quantize(q numeric.Value, row []float32) numeric.Range {
 	for _, v := range row {
 		lo, hi = min(lo, v), max(hi, v)
 	}
-	of := r.Of(lo, hi)
+	of := numeric.PerTensor(r.Of(lo, hi))
 	of.Quantize(q, row)
 	return of
 }

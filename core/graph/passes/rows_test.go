@@ -50,6 +50,14 @@ func TestFuseRows(t *testing.T) {
 			a := n.qdq("A", n.add("MatMul_1", graph.MatMul, nil, x, n.qweights("w", 1, 6, 5)), 1.0/8)
 			return n.output(a, n.add("MatMul_2", graph.MatMul, nil, x, n.qweights("v", -1, 6, 4)), x)
 		}}},
+		{passCase: passCase{"parts", func(n *net) *graph.Network { // of ranges of their own
+			y := n.add("MatMul", graph.MatMul, nil, n.roundRows("Rows", n.input("x", 3, 6), graph.RowsWithZero), n.qweights("w", 1, 6, 5))
+			split, err := n.Add("Split", graph.Split, graph.SplitAttrs{Axis: -1, Sizes: []int{2, 3}}, []*graph.Tensor{y}, "q", "k")
+			if err != nil {
+				n.t.Fatal(err)
+			}
+			return n.output(n.qdq("A", split.Outputs[0], 1.0/8), n.qdq("B", split.Outputs[1], 1.0/16))
+		}}},
 		{passCase{"no-bytes", func(n *net) *graph.Network {
 			x := n.roundRows("Rows", n.input("x", 3, 6), graph.RowsWithZero)
 			return n.output(n.qdq("A", n.add("MatMul", graph.MatMul, nil, x, n.qweights("w", 1, 6, 5)), 1.0/8))

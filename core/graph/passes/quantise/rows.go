@@ -13,7 +13,7 @@ import (
 //	s = MatMul(r, t) | add($0, b)        ->   q i8 = DynamicQuantizeMatMul(x, w, scales) rows | add($0, b)
 //	q = QuantizeLinear(s)
 //
-// Without a Quantize behind it the result is f32. Where the target has no such tactic both stay as they are.
+// Parts of the result may have different ranges, as behind other products (Fuse). Without a Quantize behind it the result is f32. Where the target has no such tactic both stay as they are.
 var Rows = pass.Pass{
 	Name:  "fuse-rows",
 	Doc:   "products quantise the rows that they read, each by its own range",
@@ -40,12 +40,11 @@ func fuseRows(r *pass.Rewrite, l *graph.Layer) bool {
 		return c.Miss(pass.WrongAttribute, "%v", err)
 	}
 	y := l.Outputs[0]
-	behind := quantizeBehind(r, y)
-	if behind != nil {
-		a := behind.Attrs.(graph.QuantAttrs)
-		by.Outputs = []*graph.Tensor{{Name: behind.Outputs[0].Name, Type: a.Type, Dims: y.Dims, Range: a.Range}}
+	behind := quantizedBehind(r, y)
+	if behind.result != nil {
+		by.Outputs = []*graph.Tensor{behind.result}
 		if r.Supports(by) != nil { // perhaps it has a tactic that gives f32
-			behind, by.Outputs = nil, l.Outputs
+			behind, by.Outputs = quantizedResult{}, l.Outputs
 		}
 	}
 	if !c.Supported(by) || !c.Enabled() {
@@ -57,19 +56,17 @@ func fuseRows(r *pass.Rewrite, l *graph.Layer) bool {
 			found = append(found, m)
 		}
 	}
-	if behind != nil {
-		found = append(found, behind)
-	}
+	found = append(found, behind.quantize...)
 	c.Found, c.Traffic, c.Members = found, r.Traffic(found), nil
 	for _, m := range found {
 		c.Members = append(c.Members, m.From...)
 	}
 	c.Members = r.Sources(c.Members)
-	return replaceByRows(c, l, by, behind, found[1:])
+	return replaceByRows(c, l, by, behind)
 }
 
 // replaceByRows puts the dynamic product in the place of l, of what quantises its result and of what nothing else reads.
-func replaceByRows(c *pass.Candidate, l, by, behind *graph.Layer, others []*graph.Layer) bool {
+func replaceByRows(c *pass.Candidate, l, by *graph.Layer, behind quantizedResult) bool {
 	n := c.Rewrite().Network()
 	for i, t := range by.Inputs {
 		if t != nil && t.IsConst() && n.Tensor(t.Name) != t {
@@ -77,20 +74,25 @@ func replaceByRows(c *pass.Candidate, l, by, behind *graph.Layer, others []*grap
 			by.Inputs[i] = n.AddConst(t.Name, v)
 		}
 	}
-	by.Outputs, by.From = []*graph.Tensor{l.Outputs[0]}, c.Members
-	if behind != nil {
-		out := behind.Outputs[0]
-		out.Range, by.Outputs = behind.Attrs.(graph.QuantAttrs).Range, []*graph.Tensor{out}
-		out.Producer = nil // so that it stays when its layer goes
-		n.Remove(behind)
-	} else {
-		l.Outputs[0].Producer = nil
+	y := l.Outputs[0]
+	by.Outputs, by.From = []*graph.Tensor{y}, c.Members
+	if behind.split != nil {
+		y.Type, y.Range = behind.result.Type, behind.result.Range
 	}
-	n.Remove(l)
-	for _, m := range others {
-		if m != behind {
-			n.Remove(m)
+	for i, q := range behind.quantize {
+		out := q.Outputs[0]
+		out.Producer, out.Range = nil, q.Attrs.(graph.QuantAttrs).Range // so that it stays when its layer goes
+		if behind.split != nil {
+			behind.split.SetOutput(i, out)
+		} else {
+			by.Outputs[0] = out
 		}
+	}
+	if by.Outputs[0] == y {
+		y.Producer = nil
+	}
+	for _, m := range c.Found {
+		n.Remove(m)
 	}
 	return c.Fire(n.Insert(by))
 }

@@ -133,6 +133,7 @@ func TestFencedBytes(t *testing.T) {
 		c.Pixels, c.Steps = fenced(t, c.Pixels, last), fenced(t, c.Steps, last)
 		q := c.Requant
 		q.Scale, q.Bias, q.Out, q.Float = fenced(t, q.Scale, last), fenced(t, q.Bias, last), fenced(t, q.Out, last), fenced(t, q.Float, last)
+		q.Rows, q.Sums = fenced(t, q.Rows, last), fenced(t, q.Sums, last)
 		n, blocks := len(c.Pixels), len(q.Scale)/16
 		if q.Residual != nil {
 			q.Residual = fenced(t, q.Residual[:(n-1)*q.ResidualPixel+(blocks-1)*q.ResidualBlock+16], last)
@@ -141,7 +142,7 @@ func TestFencedBytes(t *testing.T) {
 	}
 	strips := func(f func(pixels, variant int)) {
 		for pixels := 1; pixels <= 13; pixels++ {
-			for _, variant := range []int{1, 9, 25} { // with a residual; rows of a matrix; in float32
+			for _, variant := range []int{1, 9, 25, 137} { // with a residual; rows of a matrix; in float32; rows with ranges of their own
 				f(pixels, variant)
 			}
 		}

@@ -286,16 +286,34 @@ p1step:
 	VMOVUPS      64(R9), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
-	CMPL         140(BX), $0x00
-	JEQ          p1activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p1activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p1scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z4
+	VMOVUPS      64(R9), Z5
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R8), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	ADDQ         $0x00000008, R8
+	MOVQ         R8, 152(BX)
+
+p1scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	CMPL   140(BX), $0x00
+	JEQ    p1activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p1activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p1activate:
 	VMOVAPS          Z10, Z0
@@ -545,22 +563,48 @@ p2step:
 	VMOVUPS      64(R9), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z2, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
-	VADDPS       Z3, Z13, Z13
-	CMPL         140(BX), $0x00
-	JEQ          p2activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p2activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p2scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z4
+	VMOVUPS      64(R9), Z5
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R8), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	VBROADCASTSS 8(R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z12, Z12
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z13, Z13
+	VBROADCASTSS 12(R8), Z1
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z1, Z13, Z13
+	ADDQ         $0x00000010, R8
+	MOVQ         R8, 152(BX)
+
+p2scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	VADDPS Z2, Z12, Z12
+	VADDPS Z3, Z13, Z13
+	CMPL   140(BX), $0x00
+	JEQ    p2activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p2activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p2activate:
 	VMOVAPS          Z10, Z0
@@ -935,28 +979,62 @@ p3step:
 	VMOVUPS      64(R9), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z2, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
-	VADDPS       Z3, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z2, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z1, Z15, Z15
-	VADDPS       Z3, Z15, Z15
-	CMPL         140(BX), $0x00
-	JEQ          p3activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p3activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p3scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z4
+	VMOVUPS      64(R9), Z5
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R8), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	VBROADCASTSS 8(R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z12, Z12
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z13, Z13
+	VBROADCASTSS 12(R8), Z1
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z1, Z13, Z13
+	VBROADCASTSS 16(R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z14, Z14
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z15, Z15
+	VBROADCASTSS 20(R8), Z1
+	VMULPS       Z1, Z14, Z14
+	VMULPS       Z1, Z15, Z15
+	ADDQ         $0x00000018, R8
+	MOVQ         R8, 152(BX)
+
+p3scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	VADDPS Z2, Z12, Z12
+	VADDPS Z3, Z13, Z13
+	VADDPS Z2, Z14, Z14
+	VADDPS Z3, Z15, Z15
+	CMPL   140(BX), $0x00
+	JEQ    p3activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p3activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p3activate:
 	VMOVAPS          Z10, Z0
@@ -1456,34 +1534,76 @@ p4step:
 	VMOVUPS      64(R9), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z2, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
-	VADDPS       Z3, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z2, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z1, Z15, Z15
-	VADDPS       Z3, Z15, Z15
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
-	VADDPS       Z2, Z16, Z16
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z1, Z17, Z17
-	VADDPS       Z3, Z17, Z17
-	CMPL         140(BX), $0x00
-	JEQ          p4activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p4activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p4scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z4
+	VMOVUPS      64(R9), Z5
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R8), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	VBROADCASTSS 8(R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z12, Z12
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z13, Z13
+	VBROADCASTSS 12(R8), Z1
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z1, Z13, Z13
+	VBROADCASTSS 16(R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z14, Z14
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z15, Z15
+	VBROADCASTSS 20(R8), Z1
+	VMULPS       Z1, Z14, Z14
+	VMULPS       Z1, Z15, Z15
+	VBROADCASTSS 24(R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z16, Z16
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z17, Z17
+	VBROADCASTSS 28(R8), Z1
+	VMULPS       Z1, Z16, Z16
+	VMULPS       Z1, Z17, Z17
+	ADDQ         $0x00000020, R8
+	MOVQ         R8, 152(BX)
+
+p4scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	VADDPS Z2, Z12, Z12
+	VADDPS Z3, Z13, Z13
+	VADDPS Z2, Z14, Z14
+	VADDPS Z3, Z15, Z15
+	VADDPS Z2, Z16, Z16
+	VADDPS Z3, Z17, Z17
+	CMPL   140(BX), $0x00
+	JEQ    p4activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p4activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p4activate:
 	VMOVAPS          Z10, Z0
@@ -2108,40 +2228,90 @@ p5step:
 	VMOVUPS      64(R9), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z2, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
-	VADDPS       Z3, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z2, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z1, Z15, Z15
-	VADDPS       Z3, Z15, Z15
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
-	VADDPS       Z2, Z16, Z16
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z1, Z17, Z17
-	VADDPS       Z3, Z17, Z17
 	VCVTDQ2PS    Z18, Z18
 	VMULPS       Z0, Z18, Z18
-	VADDPS       Z2, Z18, Z18
 	VCVTDQ2PS    Z19, Z19
 	VMULPS       Z1, Z19, Z19
-	VADDPS       Z3, Z19, Z19
-	CMPL         140(BX), $0x00
-	JEQ          p5activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p5activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p5scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z4
+	VMOVUPS      64(R9), Z5
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R8), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	VBROADCASTSS 8(R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z12, Z12
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z13, Z13
+	VBROADCASTSS 12(R8), Z1
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z1, Z13, Z13
+	VBROADCASTSS 16(R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z14, Z14
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z15, Z15
+	VBROADCASTSS 20(R8), Z1
+	VMULPS       Z1, Z14, Z14
+	VMULPS       Z1, Z15, Z15
+	VBROADCASTSS 24(R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z16, Z16
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z17, Z17
+	VBROADCASTSS 28(R8), Z1
+	VMULPS       Z1, Z16, Z16
+	VMULPS       Z1, Z17, Z17
+	VBROADCASTSS 32(R8), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z18, Z18
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z19, Z19
+	VBROADCASTSS 36(R8), Z1
+	VMULPS       Z1, Z18, Z18
+	VMULPS       Z1, Z19, Z19
+	ADDQ         $0x00000028, R8
+	MOVQ         R8, 152(BX)
+
+p5scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	VADDPS Z2, Z12, Z12
+	VADDPS Z3, Z13, Z13
+	VADDPS Z2, Z14, Z14
+	VADDPS Z3, Z15, Z15
+	VADDPS Z2, Z16, Z16
+	VADDPS Z3, Z17, Z17
+	VADDPS Z2, Z18, Z18
+	VADDPS Z3, Z19, Z19
+	CMPL   140(BX), $0x00
+	JEQ    p5activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p5activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p5activate:
 	VMOVAPS          Z10, Z0
@@ -2950,46 +3120,104 @@ p6fetched88:
 	VMOVUPS      64(R10), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z2, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
-	VADDPS       Z3, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z2, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z1, Z15, Z15
-	VADDPS       Z3, Z15, Z15
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
-	VADDPS       Z2, Z16, Z16
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z1, Z17, Z17
-	VADDPS       Z3, Z17, Z17
 	VCVTDQ2PS    Z18, Z18
 	VMULPS       Z0, Z18, Z18
-	VADDPS       Z2, Z18, Z18
 	VCVTDQ2PS    Z19, Z19
 	VMULPS       Z1, Z19, Z19
-	VADDPS       Z3, Z19, Z19
 	VCVTDQ2PS    Z20, Z20
 	VMULPS       Z0, Z20, Z20
-	VADDPS       Z2, Z20, Z20
 	VCVTDQ2PS    Z21, Z21
 	VMULPS       Z1, Z21, Z21
-	VADDPS       Z3, Z21, Z21
-	CMPL         140(SI), $0x00
-	JEQ          p6activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p6activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p6scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z4
+	VMOVUPS      64(R10), Z5
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R9), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z12, Z12
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z13, Z13
+	VBROADCASTSS 12(R9), Z1
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z1, Z13, Z13
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z14, Z14
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z15, Z15
+	VBROADCASTSS 20(R9), Z1
+	VMULPS       Z1, Z14, Z14
+	VMULPS       Z1, Z15, Z15
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z16, Z16
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z17, Z17
+	VBROADCASTSS 28(R9), Z1
+	VMULPS       Z1, Z16, Z16
+	VMULPS       Z1, Z17, Z17
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z18, Z18
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z19, Z19
+	VBROADCASTSS 36(R9), Z1
+	VMULPS       Z1, Z18, Z18
+	VMULPS       Z1, Z19, Z19
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z20, Z20
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z21, Z21
+	VBROADCASTSS 44(R9), Z1
+	VMULPS       Z1, Z20, Z20
+	VMULPS       Z1, Z21, Z21
+	ADDQ         $0x00000030, R9
+	MOVQ         R9, 152(SI)
+
+p6scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	VADDPS Z2, Z12, Z12
+	VADDPS Z3, Z13, Z13
+	VADDPS Z2, Z14, Z14
+	VADDPS Z3, Z15, Z15
+	VADDPS Z2, Z16, Z16
+	VADDPS Z3, Z17, Z17
+	VADDPS Z2, Z18, Z18
+	VADDPS Z3, Z19, Z19
+	VADDPS Z2, Z20, Z20
+	VADDPS Z3, Z21, Z21
+	CMPL   140(SI), $0x00
+	JEQ    p6activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p6activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p6activate:
 	VMOVAPS          Z10, Z0
@@ -3925,52 +4153,118 @@ p7fetched88:
 	VMOVUPS      64(R10), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z2, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
-	VADDPS       Z3, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z2, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z1, Z15, Z15
-	VADDPS       Z3, Z15, Z15
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
-	VADDPS       Z2, Z16, Z16
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z1, Z17, Z17
-	VADDPS       Z3, Z17, Z17
 	VCVTDQ2PS    Z18, Z18
 	VMULPS       Z0, Z18, Z18
-	VADDPS       Z2, Z18, Z18
 	VCVTDQ2PS    Z19, Z19
 	VMULPS       Z1, Z19, Z19
-	VADDPS       Z3, Z19, Z19
 	VCVTDQ2PS    Z20, Z20
 	VMULPS       Z0, Z20, Z20
-	VADDPS       Z2, Z20, Z20
 	VCVTDQ2PS    Z21, Z21
 	VMULPS       Z1, Z21, Z21
-	VADDPS       Z3, Z21, Z21
 	VCVTDQ2PS    Z22, Z22
 	VMULPS       Z0, Z22, Z22
-	VADDPS       Z2, Z22, Z22
 	VCVTDQ2PS    Z23, Z23
 	VMULPS       Z1, Z23, Z23
-	VADDPS       Z3, Z23, Z23
-	CMPL         140(SI), $0x00
-	JEQ          p7activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p7activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p7scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z4
+	VMOVUPS      64(R10), Z5
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R9), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z12, Z12
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z13, Z13
+	VBROADCASTSS 12(R9), Z1
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z1, Z13, Z13
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z14, Z14
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z15, Z15
+	VBROADCASTSS 20(R9), Z1
+	VMULPS       Z1, Z14, Z14
+	VMULPS       Z1, Z15, Z15
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z16, Z16
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z17, Z17
+	VBROADCASTSS 28(R9), Z1
+	VMULPS       Z1, Z16, Z16
+	VMULPS       Z1, Z17, Z17
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z18, Z18
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z19, Z19
+	VBROADCASTSS 36(R9), Z1
+	VMULPS       Z1, Z18, Z18
+	VMULPS       Z1, Z19, Z19
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z20, Z20
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z21, Z21
+	VBROADCASTSS 44(R9), Z1
+	VMULPS       Z1, Z20, Z20
+	VMULPS       Z1, Z21, Z21
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z22, Z22
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z23, Z23
+	VBROADCASTSS 52(R9), Z1
+	VMULPS       Z1, Z22, Z22
+	VMULPS       Z1, Z23, Z23
+	ADDQ         $0x00000038, R9
+	MOVQ         R9, 152(SI)
+
+p7scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	VADDPS Z2, Z12, Z12
+	VADDPS Z3, Z13, Z13
+	VADDPS Z2, Z14, Z14
+	VADDPS Z3, Z15, Z15
+	VADDPS Z2, Z16, Z16
+	VADDPS Z3, Z17, Z17
+	VADDPS Z2, Z18, Z18
+	VADDPS Z3, Z19, Z19
+	VADDPS Z2, Z20, Z20
+	VADDPS Z3, Z21, Z21
+	VADDPS Z2, Z22, Z22
+	VADDPS Z3, Z23, Z23
+	CMPL   140(SI), $0x00
+	JEQ    p7activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p7activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p7activate:
 	VMOVAPS          Z10, Z0
@@ -5033,58 +5327,132 @@ p8fetched88:
 	VMOVUPS      64(R10), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z2, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
-	VADDPS       Z3, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z2, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z1, Z15, Z15
-	VADDPS       Z3, Z15, Z15
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
-	VADDPS       Z2, Z16, Z16
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z1, Z17, Z17
-	VADDPS       Z3, Z17, Z17
 	VCVTDQ2PS    Z18, Z18
 	VMULPS       Z0, Z18, Z18
-	VADDPS       Z2, Z18, Z18
 	VCVTDQ2PS    Z19, Z19
 	VMULPS       Z1, Z19, Z19
-	VADDPS       Z3, Z19, Z19
 	VCVTDQ2PS    Z20, Z20
 	VMULPS       Z0, Z20, Z20
-	VADDPS       Z2, Z20, Z20
 	VCVTDQ2PS    Z21, Z21
 	VMULPS       Z1, Z21, Z21
-	VADDPS       Z3, Z21, Z21
 	VCVTDQ2PS    Z22, Z22
 	VMULPS       Z0, Z22, Z22
-	VADDPS       Z2, Z22, Z22
 	VCVTDQ2PS    Z23, Z23
 	VMULPS       Z1, Z23, Z23
-	VADDPS       Z3, Z23, Z23
 	VCVTDQ2PS    Z24, Z24
 	VMULPS       Z0, Z24, Z24
-	VADDPS       Z2, Z24, Z24
 	VCVTDQ2PS    Z25, Z25
 	VMULPS       Z1, Z25, Z25
-	VADDPS       Z3, Z25, Z25
-	CMPL         140(SI), $0x00
-	JEQ          p8activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p8activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p8scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z4
+	VMOVUPS      64(R10), Z5
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R9), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z12, Z12
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z13, Z13
+	VBROADCASTSS 12(R9), Z1
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z1, Z13, Z13
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z14, Z14
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z15, Z15
+	VBROADCASTSS 20(R9), Z1
+	VMULPS       Z1, Z14, Z14
+	VMULPS       Z1, Z15, Z15
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z16, Z16
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z17, Z17
+	VBROADCASTSS 28(R9), Z1
+	VMULPS       Z1, Z16, Z16
+	VMULPS       Z1, Z17, Z17
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z18, Z18
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z19, Z19
+	VBROADCASTSS 36(R9), Z1
+	VMULPS       Z1, Z18, Z18
+	VMULPS       Z1, Z19, Z19
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z20, Z20
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z21, Z21
+	VBROADCASTSS 44(R9), Z1
+	VMULPS       Z1, Z20, Z20
+	VMULPS       Z1, Z21, Z21
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z22, Z22
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z23, Z23
+	VBROADCASTSS 52(R9), Z1
+	VMULPS       Z1, Z22, Z22
+	VMULPS       Z1, Z23, Z23
+	VBROADCASTSS 56(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z24, Z24
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z25, Z25
+	VBROADCASTSS 60(R9), Z1
+	VMULPS       Z1, Z24, Z24
+	VMULPS       Z1, Z25, Z25
+	ADDQ         $0x00000040, R9
+	MOVQ         R9, 152(SI)
+
+p8scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	VADDPS Z2, Z12, Z12
+	VADDPS Z3, Z13, Z13
+	VADDPS Z2, Z14, Z14
+	VADDPS Z3, Z15, Z15
+	VADDPS Z2, Z16, Z16
+	VADDPS Z3, Z17, Z17
+	VADDPS Z2, Z18, Z18
+	VADDPS Z3, Z19, Z19
+	VADDPS Z2, Z20, Z20
+	VADDPS Z3, Z21, Z21
+	VADDPS Z2, Z22, Z22
+	VADDPS Z3, Z23, Z23
+	VADDPS Z2, Z24, Z24
+	VADDPS Z3, Z25, Z25
+	CMPL   140(SI), $0x00
+	JEQ    p8activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p8activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p8activate:
 	VMOVAPS          Z10, Z0
@@ -6272,64 +6640,146 @@ p9fetched88:
 	VMOVUPS      64(R10), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z2, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
-	VADDPS       Z3, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z2, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z1, Z15, Z15
-	VADDPS       Z3, Z15, Z15
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
-	VADDPS       Z2, Z16, Z16
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z1, Z17, Z17
-	VADDPS       Z3, Z17, Z17
 	VCVTDQ2PS    Z18, Z18
 	VMULPS       Z0, Z18, Z18
-	VADDPS       Z2, Z18, Z18
 	VCVTDQ2PS    Z19, Z19
 	VMULPS       Z1, Z19, Z19
-	VADDPS       Z3, Z19, Z19
 	VCVTDQ2PS    Z20, Z20
 	VMULPS       Z0, Z20, Z20
-	VADDPS       Z2, Z20, Z20
 	VCVTDQ2PS    Z21, Z21
 	VMULPS       Z1, Z21, Z21
-	VADDPS       Z3, Z21, Z21
 	VCVTDQ2PS    Z22, Z22
 	VMULPS       Z0, Z22, Z22
-	VADDPS       Z2, Z22, Z22
 	VCVTDQ2PS    Z23, Z23
 	VMULPS       Z1, Z23, Z23
-	VADDPS       Z3, Z23, Z23
 	VCVTDQ2PS    Z24, Z24
 	VMULPS       Z0, Z24, Z24
-	VADDPS       Z2, Z24, Z24
 	VCVTDQ2PS    Z25, Z25
 	VMULPS       Z1, Z25, Z25
-	VADDPS       Z3, Z25, Z25
 	VCVTDQ2PS    Z26, Z26
 	VMULPS       Z0, Z26, Z26
-	VADDPS       Z2, Z26, Z26
 	VCVTDQ2PS    Z27, Z27
 	VMULPS       Z1, Z27, Z27
-	VADDPS       Z3, Z27, Z27
-	CMPL         140(SI), $0x00
-	JEQ          p9activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p9activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p9scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z4
+	VMOVUPS      64(R10), Z5
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R9), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z12, Z12
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z13, Z13
+	VBROADCASTSS 12(R9), Z1
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z1, Z13, Z13
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z14, Z14
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z15, Z15
+	VBROADCASTSS 20(R9), Z1
+	VMULPS       Z1, Z14, Z14
+	VMULPS       Z1, Z15, Z15
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z16, Z16
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z17, Z17
+	VBROADCASTSS 28(R9), Z1
+	VMULPS       Z1, Z16, Z16
+	VMULPS       Z1, Z17, Z17
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z18, Z18
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z19, Z19
+	VBROADCASTSS 36(R9), Z1
+	VMULPS       Z1, Z18, Z18
+	VMULPS       Z1, Z19, Z19
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z20, Z20
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z21, Z21
+	VBROADCASTSS 44(R9), Z1
+	VMULPS       Z1, Z20, Z20
+	VMULPS       Z1, Z21, Z21
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z22, Z22
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z23, Z23
+	VBROADCASTSS 52(R9), Z1
+	VMULPS       Z1, Z22, Z22
+	VMULPS       Z1, Z23, Z23
+	VBROADCASTSS 56(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z24, Z24
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z25, Z25
+	VBROADCASTSS 60(R9), Z1
+	VMULPS       Z1, Z24, Z24
+	VMULPS       Z1, Z25, Z25
+	VBROADCASTSS 64(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z26, Z26
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z27, Z27
+	VBROADCASTSS 68(R9), Z1
+	VMULPS       Z1, Z26, Z26
+	VMULPS       Z1, Z27, Z27
+	ADDQ         $0x00000048, R9
+	MOVQ         R9, 152(SI)
+
+p9scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	VADDPS Z2, Z12, Z12
+	VADDPS Z3, Z13, Z13
+	VADDPS Z2, Z14, Z14
+	VADDPS Z3, Z15, Z15
+	VADDPS Z2, Z16, Z16
+	VADDPS Z3, Z17, Z17
+	VADDPS Z2, Z18, Z18
+	VADDPS Z3, Z19, Z19
+	VADDPS Z2, Z20, Z20
+	VADDPS Z3, Z21, Z21
+	VADDPS Z2, Z22, Z22
+	VADDPS Z3, Z23, Z23
+	VADDPS Z2, Z24, Z24
+	VADDPS Z3, Z25, Z25
+	VADDPS Z2, Z26, Z26
+	VADDPS Z3, Z27, Z27
+	CMPL   140(SI), $0x00
+	JEQ    p9activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p9activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p9activate:
 	VMOVAPS          Z10, Z0
@@ -7642,70 +8092,160 @@ p10fetched88:
 	VMOVUPS      64(R10), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z2, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
-	VADDPS       Z3, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z2, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z1, Z15, Z15
-	VADDPS       Z3, Z15, Z15
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
-	VADDPS       Z2, Z16, Z16
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z1, Z17, Z17
-	VADDPS       Z3, Z17, Z17
 	VCVTDQ2PS    Z18, Z18
 	VMULPS       Z0, Z18, Z18
-	VADDPS       Z2, Z18, Z18
 	VCVTDQ2PS    Z19, Z19
 	VMULPS       Z1, Z19, Z19
-	VADDPS       Z3, Z19, Z19
 	VCVTDQ2PS    Z20, Z20
 	VMULPS       Z0, Z20, Z20
-	VADDPS       Z2, Z20, Z20
 	VCVTDQ2PS    Z21, Z21
 	VMULPS       Z1, Z21, Z21
-	VADDPS       Z3, Z21, Z21
 	VCVTDQ2PS    Z22, Z22
 	VMULPS       Z0, Z22, Z22
-	VADDPS       Z2, Z22, Z22
 	VCVTDQ2PS    Z23, Z23
 	VMULPS       Z1, Z23, Z23
-	VADDPS       Z3, Z23, Z23
 	VCVTDQ2PS    Z24, Z24
 	VMULPS       Z0, Z24, Z24
-	VADDPS       Z2, Z24, Z24
 	VCVTDQ2PS    Z25, Z25
 	VMULPS       Z1, Z25, Z25
-	VADDPS       Z3, Z25, Z25
 	VCVTDQ2PS    Z26, Z26
 	VMULPS       Z0, Z26, Z26
-	VADDPS       Z2, Z26, Z26
 	VCVTDQ2PS    Z27, Z27
 	VMULPS       Z1, Z27, Z27
-	VADDPS       Z3, Z27, Z27
 	VCVTDQ2PS    Z28, Z28
 	VMULPS       Z0, Z28, Z28
-	VADDPS       Z2, Z28, Z28
 	VCVTDQ2PS    Z29, Z29
 	VMULPS       Z1, Z29, Z29
-	VADDPS       Z3, Z29, Z29
-	CMPL         140(SI), $0x00
-	JEQ          p10activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p10activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p10scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z4
+	VMOVUPS      64(R10), Z5
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R9), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z12, Z12
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z13, Z13
+	VBROADCASTSS 12(R9), Z1
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z1, Z13, Z13
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z14, Z14
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z15, Z15
+	VBROADCASTSS 20(R9), Z1
+	VMULPS       Z1, Z14, Z14
+	VMULPS       Z1, Z15, Z15
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z16, Z16
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z17, Z17
+	VBROADCASTSS 28(R9), Z1
+	VMULPS       Z1, Z16, Z16
+	VMULPS       Z1, Z17, Z17
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z18, Z18
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z19, Z19
+	VBROADCASTSS 36(R9), Z1
+	VMULPS       Z1, Z18, Z18
+	VMULPS       Z1, Z19, Z19
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z20, Z20
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z21, Z21
+	VBROADCASTSS 44(R9), Z1
+	VMULPS       Z1, Z20, Z20
+	VMULPS       Z1, Z21, Z21
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z22, Z22
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z23, Z23
+	VBROADCASTSS 52(R9), Z1
+	VMULPS       Z1, Z22, Z22
+	VMULPS       Z1, Z23, Z23
+	VBROADCASTSS 56(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z24, Z24
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z25, Z25
+	VBROADCASTSS 60(R9), Z1
+	VMULPS       Z1, Z24, Z24
+	VMULPS       Z1, Z25, Z25
+	VBROADCASTSS 64(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z26, Z26
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z27, Z27
+	VBROADCASTSS 68(R9), Z1
+	VMULPS       Z1, Z26, Z26
+	VMULPS       Z1, Z27, Z27
+	VBROADCASTSS 72(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z28, Z28
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z29, Z29
+	VBROADCASTSS 76(R9), Z1
+	VMULPS       Z1, Z28, Z28
+	VMULPS       Z1, Z29, Z29
+	ADDQ         $0x00000050, R9
+	MOVQ         R9, 152(SI)
+
+p10scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	VADDPS Z2, Z12, Z12
+	VADDPS Z3, Z13, Z13
+	VADDPS Z2, Z14, Z14
+	VADDPS Z3, Z15, Z15
+	VADDPS Z2, Z16, Z16
+	VADDPS Z3, Z17, Z17
+	VADDPS Z2, Z18, Z18
+	VADDPS Z3, Z19, Z19
+	VADDPS Z2, Z20, Z20
+	VADDPS Z3, Z21, Z21
+	VADDPS Z2, Z22, Z22
+	VADDPS Z3, Z23, Z23
+	VADDPS Z2, Z24, Z24
+	VADDPS Z3, Z25, Z25
+	VADDPS Z2, Z26, Z26
+	VADDPS Z3, Z27, Z27
+	VADDPS Z2, Z28, Z28
+	VADDPS Z3, Z29, Z29
+	CMPL   140(SI), $0x00
+	JEQ    p10activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p10activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p10activate:
 	VMOVAPS          Z10, Z0
@@ -9143,76 +9683,174 @@ p11fetched88:
 	VMOVUPS      64(R10), Z3
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z2, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z1, Z11, Z11
-	VADDPS       Z3, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z2, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z1, Z13, Z13
-	VADDPS       Z3, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z2, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z1, Z15, Z15
-	VADDPS       Z3, Z15, Z15
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
-	VADDPS       Z2, Z16, Z16
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z1, Z17, Z17
-	VADDPS       Z3, Z17, Z17
 	VCVTDQ2PS    Z18, Z18
 	VMULPS       Z0, Z18, Z18
-	VADDPS       Z2, Z18, Z18
 	VCVTDQ2PS    Z19, Z19
 	VMULPS       Z1, Z19, Z19
-	VADDPS       Z3, Z19, Z19
 	VCVTDQ2PS    Z20, Z20
 	VMULPS       Z0, Z20, Z20
-	VADDPS       Z2, Z20, Z20
 	VCVTDQ2PS    Z21, Z21
 	VMULPS       Z1, Z21, Z21
-	VADDPS       Z3, Z21, Z21
 	VCVTDQ2PS    Z22, Z22
 	VMULPS       Z0, Z22, Z22
-	VADDPS       Z2, Z22, Z22
 	VCVTDQ2PS    Z23, Z23
 	VMULPS       Z1, Z23, Z23
-	VADDPS       Z3, Z23, Z23
 	VCVTDQ2PS    Z24, Z24
 	VMULPS       Z0, Z24, Z24
-	VADDPS       Z2, Z24, Z24
 	VCVTDQ2PS    Z25, Z25
 	VMULPS       Z1, Z25, Z25
-	VADDPS       Z3, Z25, Z25
 	VCVTDQ2PS    Z26, Z26
 	VMULPS       Z0, Z26, Z26
-	VADDPS       Z2, Z26, Z26
 	VCVTDQ2PS    Z27, Z27
 	VMULPS       Z1, Z27, Z27
-	VADDPS       Z3, Z27, Z27
 	VCVTDQ2PS    Z28, Z28
 	VMULPS       Z0, Z28, Z28
-	VADDPS       Z2, Z28, Z28
 	VCVTDQ2PS    Z29, Z29
 	VMULPS       Z1, Z29, Z29
-	VADDPS       Z3, Z29, Z29
 	VCVTDQ2PS    Z30, Z30
 	VMULPS       Z0, Z30, Z30
-	VADDPS       Z2, Z30, Z30
 	VCVTDQ2PS    Z31, Z31
 	VMULPS       Z1, Z31, Z31
-	VADDPS       Z3, Z31, Z31
-	CMPL         140(SI), $0x00
-	JEQ          p11activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p11activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p11scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z4
+	VMOVUPS      64(R10), Z5
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z10, Z10
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z11, Z11
+	VBROADCASTSS 4(R9), Z1
+	VMULPS       Z1, Z10, Z10
+	VMULPS       Z1, Z11, Z11
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z12, Z12
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z13, Z13
+	VBROADCASTSS 12(R9), Z1
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z1, Z13, Z13
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z14, Z14
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z15, Z15
+	VBROADCASTSS 20(R9), Z1
+	VMULPS       Z1, Z14, Z14
+	VMULPS       Z1, Z15, Z15
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z16, Z16
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z17, Z17
+	VBROADCASTSS 28(R9), Z1
+	VMULPS       Z1, Z16, Z16
+	VMULPS       Z1, Z17, Z17
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z18, Z18
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z19, Z19
+	VBROADCASTSS 36(R9), Z1
+	VMULPS       Z1, Z18, Z18
+	VMULPS       Z1, Z19, Z19
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z20, Z20
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z21, Z21
+	VBROADCASTSS 44(R9), Z1
+	VMULPS       Z1, Z20, Z20
+	VMULPS       Z1, Z21, Z21
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z22, Z22
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z23, Z23
+	VBROADCASTSS 52(R9), Z1
+	VMULPS       Z1, Z22, Z22
+	VMULPS       Z1, Z23, Z23
+	VBROADCASTSS 56(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z24, Z24
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z25, Z25
+	VBROADCASTSS 60(R9), Z1
+	VMULPS       Z1, Z24, Z24
+	VMULPS       Z1, Z25, Z25
+	VBROADCASTSS 64(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z26, Z26
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z27, Z27
+	VBROADCASTSS 68(R9), Z1
+	VMULPS       Z1, Z26, Z26
+	VMULPS       Z1, Z27, Z27
+	VBROADCASTSS 72(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z28, Z28
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z29, Z29
+	VBROADCASTSS 76(R9), Z1
+	VMULPS       Z1, Z28, Z28
+	VMULPS       Z1, Z29, Z29
+	VBROADCASTSS 80(R9), Z0
+	VMULPS       Z4, Z0, Z1
+	VADDPS       Z1, Z30, Z30
+	VMULPS       Z5, Z0, Z1
+	VADDPS       Z1, Z31, Z31
+	VBROADCASTSS 84(R9), Z1
+	VMULPS       Z1, Z30, Z30
+	VMULPS       Z1, Z31, Z31
+	ADDQ         $0x00000058, R9
+	MOVQ         R9, 152(SI)
+
+p11scaled:
+	VADDPS Z2, Z10, Z10
+	VADDPS Z3, Z11, Z11
+	VADDPS Z2, Z12, Z12
+	VADDPS Z3, Z13, Z13
+	VADDPS Z2, Z14, Z14
+	VADDPS Z3, Z15, Z15
+	VADDPS Z2, Z16, Z16
+	VADDPS Z3, Z17, Z17
+	VADDPS Z2, Z18, Z18
+	VADDPS Z3, Z19, Z19
+	VADDPS Z2, Z20, Z20
+	VADDPS Z3, Z21, Z21
+	VADDPS Z2, Z22, Z22
+	VADDPS Z3, Z23, Z23
+	VADDPS Z2, Z24, Z24
+	VADDPS Z3, Z25, Z25
+	VADDPS Z2, Z26, Z26
+	VADDPS Z3, Z27, Z27
+	VADDPS Z2, Z28, Z28
+	VADDPS Z3, Z29, Z29
+	VADDPS Z2, Z30, Z30
+	VADDPS Z3, Z31, Z31
+	CMPL   140(SI), $0x00
+	JEQ    p11activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p11activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p11activate:
 	VMOVAPS          Z10, Z0
@@ -10561,13 +11199,27 @@ p1step:
 	VMOVUPS      (R9), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
-	CMPL         140(BX), $0x00
-	JEQ          p1activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p1activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p1scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z3
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R8), Z2
+	VMULPS       Z2, Z6, Z6
+	ADDQ         $0x00000008, R8
+	MOVQ         R8, 152(BX)
+
+p1scaled:
+	VADDPS Z1, Z6, Z6
+	CMPL   140(BX), $0x00
+	JEQ    p1activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p1activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p1activate:
 	VMOVAPS          Z6, Z0
@@ -10748,16 +11400,35 @@ p2step:
 	VMOVUPS      (R9), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
-	CMPL         140(BX), $0x00
-	JEQ          p2activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p2activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p2scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z3
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R8), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R8), Z2
+	VMULPS       Z2, Z7, Z7
+	ADDQ         $0x00000010, R8
+	MOVQ         R8, 152(BX)
+
+p2scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	CMPL   140(BX), $0x00
+	JEQ    p2activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p2activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p2activate:
 	VMOVAPS          Z6, Z0
@@ -11005,19 +11676,43 @@ p3step:
 	VMOVUPS      (R9), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z1, Z8, Z8
-	CMPL         140(BX), $0x00
-	JEQ          p3activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p3activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p3scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z3
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R8), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R8), Z2
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS 16(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z8, Z8
+	VBROADCASTSS 20(R8), Z2
+	VMULPS       Z2, Z8, Z8
+	ADDQ         $0x00000018, R8
+	MOVQ         R8, 152(BX)
+
+p3scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	VADDPS Z1, Z8, Z8
+	CMPL   140(BX), $0x00
+	JEQ    p3activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p3activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p3activate:
 	VMOVAPS          Z6, Z0
@@ -11332,22 +12027,51 @@ p4step:
 	VMOVUPS      (R9), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z1, Z8, Z8
 	VCVTDQ2PS    Z9, Z9
 	VMULPS       Z0, Z9, Z9
-	VADDPS       Z1, Z9, Z9
-	CMPL         140(BX), $0x00
-	JEQ          p4activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p4activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p4scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z3
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R8), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R8), Z2
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS 16(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z8, Z8
+	VBROADCASTSS 20(R8), Z2
+	VMULPS       Z2, Z8, Z8
+	VBROADCASTSS 24(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z9, Z9
+	VBROADCASTSS 28(R8), Z2
+	VMULPS       Z2, Z9, Z9
+	ADDQ         $0x00000020, R8
+	MOVQ         R8, 152(BX)
+
+p4scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	VADDPS Z1, Z8, Z8
+	VADDPS Z1, Z9, Z9
+	CMPL   140(BX), $0x00
+	JEQ    p4activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p4activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p4activate:
 	VMOVAPS          Z6, Z0
@@ -11729,25 +12453,59 @@ p5step:
 	VMOVUPS      (R9), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z1, Z8, Z8
 	VCVTDQ2PS    Z9, Z9
 	VMULPS       Z0, Z9, Z9
-	VADDPS       Z1, Z9, Z9
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z1, Z10, Z10
-	CMPL         140(BX), $0x00
-	JEQ          p5activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p5activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p5scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z3
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R8), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R8), Z2
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS 16(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z8, Z8
+	VBROADCASTSS 20(R8), Z2
+	VMULPS       Z2, Z8, Z8
+	VBROADCASTSS 24(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z9, Z9
+	VBROADCASTSS 28(R8), Z2
+	VMULPS       Z2, Z9, Z9
+	VBROADCASTSS 32(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z10, Z10
+	VBROADCASTSS 36(R8), Z2
+	VMULPS       Z2, Z10, Z10
+	ADDQ         $0x00000028, R8
+	MOVQ         R8, 152(BX)
+
+p5scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	VADDPS Z1, Z8, Z8
+	VADDPS Z1, Z9, Z9
+	VADDPS Z1, Z10, Z10
+	CMPL   140(BX), $0x00
+	JEQ    p5activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p5activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p5activate:
 	VMOVAPS          Z6, Z0
@@ -12196,28 +12954,67 @@ p6step:
 	VMOVUPS      (R9), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z1, Z8, Z8
 	VCVTDQ2PS    Z9, Z9
 	VMULPS       Z0, Z9, Z9
-	VADDPS       Z1, Z9, Z9
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z1, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z0, Z11, Z11
-	VADDPS       Z1, Z11, Z11
-	CMPL         140(BX), $0x00
-	JEQ          p6activated
-	LEAQ         qconvGELUTable<>+0(SB), R8
-	CMPL         140(BX), $0x01
-	JEQ          p6activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R8
+	MOVQ         152(BX), R8
+	TESTQ        R8, R8
+	JEQ          p6scaled
+	MOVQ         144(BX), R9
+	VMOVUPS      (R9), Z3
+	VBROADCASTSS (R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R8), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R8), Z2
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS 16(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z8, Z8
+	VBROADCASTSS 20(R8), Z2
+	VMULPS       Z2, Z8, Z8
+	VBROADCASTSS 24(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z9, Z9
+	VBROADCASTSS 28(R8), Z2
+	VMULPS       Z2, Z9, Z9
+	VBROADCASTSS 32(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z10, Z10
+	VBROADCASTSS 36(R8), Z2
+	VMULPS       Z2, Z10, Z10
+	VBROADCASTSS 40(R8), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z11, Z11
+	VBROADCASTSS 44(R8), Z2
+	VMULPS       Z2, Z11, Z11
+	ADDQ         $0x00000030, R8
+	MOVQ         R8, 152(BX)
+
+p6scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	VADDPS Z1, Z8, Z8
+	VADDPS Z1, Z9, Z9
+	VADDPS Z1, Z10, Z10
+	VADDPS Z1, Z11, Z11
+	CMPL   140(BX), $0x00
+	JEQ    p6activated
+	LEAQ   qconvGELUTable<>+0(SB), R8
+	CMPL   140(BX), $0x01
+	JEQ    p6activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R8
 
 p6activate:
 	VMOVAPS          Z6, Z0
@@ -12779,31 +13576,75 @@ p7fetched88:
 	VMOVUPS      (R10), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z1, Z8, Z8
 	VCVTDQ2PS    Z9, Z9
 	VMULPS       Z0, Z9, Z9
-	VADDPS       Z1, Z9, Z9
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z1, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z0, Z11, Z11
-	VADDPS       Z1, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z1, Z12, Z12
-	CMPL         140(SI), $0x00
-	JEQ          p7activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p7activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p7scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z3
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R9), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R9), Z2
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z8, Z8
+	VBROADCASTSS 20(R9), Z2
+	VMULPS       Z2, Z8, Z8
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z9, Z9
+	VBROADCASTSS 28(R9), Z2
+	VMULPS       Z2, Z9, Z9
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z10, Z10
+	VBROADCASTSS 36(R9), Z2
+	VMULPS       Z2, Z10, Z10
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z11, Z11
+	VBROADCASTSS 44(R9), Z2
+	VMULPS       Z2, Z11, Z11
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z12, Z12
+	VBROADCASTSS 52(R9), Z2
+	VMULPS       Z2, Z12, Z12
+	ADDQ         $0x00000038, R9
+	MOVQ         R9, 152(SI)
+
+p7scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	VADDPS Z1, Z8, Z8
+	VADDPS Z1, Z9, Z9
+	VADDPS Z1, Z10, Z10
+	VADDPS Z1, Z11, Z11
+	VADDPS Z1, Z12, Z12
+	CMPL   140(SI), $0x00
+	JEQ    p7activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p7activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p7activate:
 	VMOVAPS          Z6, Z0
@@ -13432,34 +14273,83 @@ p8fetched88:
 	VMOVUPS      (R10), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z1, Z8, Z8
 	VCVTDQ2PS    Z9, Z9
 	VMULPS       Z0, Z9, Z9
-	VADDPS       Z1, Z9, Z9
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z1, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z0, Z11, Z11
-	VADDPS       Z1, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z1, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z0, Z13, Z13
-	VADDPS       Z1, Z13, Z13
-	CMPL         140(SI), $0x00
-	JEQ          p8activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p8activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p8scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z3
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R9), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R9), Z2
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z8, Z8
+	VBROADCASTSS 20(R9), Z2
+	VMULPS       Z2, Z8, Z8
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z9, Z9
+	VBROADCASTSS 28(R9), Z2
+	VMULPS       Z2, Z9, Z9
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z10, Z10
+	VBROADCASTSS 36(R9), Z2
+	VMULPS       Z2, Z10, Z10
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z11, Z11
+	VBROADCASTSS 44(R9), Z2
+	VMULPS       Z2, Z11, Z11
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z12, Z12
+	VBROADCASTSS 52(R9), Z2
+	VMULPS       Z2, Z12, Z12
+	VBROADCASTSS 56(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z13, Z13
+	VBROADCASTSS 60(R9), Z2
+	VMULPS       Z2, Z13, Z13
+	ADDQ         $0x00000040, R9
+	MOVQ         R9, 152(SI)
+
+p8scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	VADDPS Z1, Z8, Z8
+	VADDPS Z1, Z9, Z9
+	VADDPS Z1, Z10, Z10
+	VADDPS Z1, Z11, Z11
+	VADDPS Z1, Z12, Z12
+	VADDPS Z1, Z13, Z13
+	CMPL   140(SI), $0x00
+	JEQ    p8activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p8activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p8activate:
 	VMOVAPS          Z6, Z0
@@ -14155,37 +15045,91 @@ p9fetched88:
 	VMOVUPS      (R10), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z1, Z8, Z8
 	VCVTDQ2PS    Z9, Z9
 	VMULPS       Z0, Z9, Z9
-	VADDPS       Z1, Z9, Z9
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z1, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z0, Z11, Z11
-	VADDPS       Z1, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z1, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z0, Z13, Z13
-	VADDPS       Z1, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z1, Z14, Z14
-	CMPL         140(SI), $0x00
-	JEQ          p9activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p9activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p9scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z3
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R9), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R9), Z2
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z8, Z8
+	VBROADCASTSS 20(R9), Z2
+	VMULPS       Z2, Z8, Z8
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z9, Z9
+	VBROADCASTSS 28(R9), Z2
+	VMULPS       Z2, Z9, Z9
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z10, Z10
+	VBROADCASTSS 36(R9), Z2
+	VMULPS       Z2, Z10, Z10
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z11, Z11
+	VBROADCASTSS 44(R9), Z2
+	VMULPS       Z2, Z11, Z11
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z12, Z12
+	VBROADCASTSS 52(R9), Z2
+	VMULPS       Z2, Z12, Z12
+	VBROADCASTSS 56(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z13, Z13
+	VBROADCASTSS 60(R9), Z2
+	VMULPS       Z2, Z13, Z13
+	VBROADCASTSS 64(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z14, Z14
+	VBROADCASTSS 68(R9), Z2
+	VMULPS       Z2, Z14, Z14
+	ADDQ         $0x00000048, R9
+	MOVQ         R9, 152(SI)
+
+p9scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	VADDPS Z1, Z8, Z8
+	VADDPS Z1, Z9, Z9
+	VADDPS Z1, Z10, Z10
+	VADDPS Z1, Z11, Z11
+	VADDPS Z1, Z12, Z12
+	VADDPS Z1, Z13, Z13
+	VADDPS Z1, Z14, Z14
+	CMPL   140(SI), $0x00
+	JEQ    p9activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p9activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p9activate:
 	VMOVAPS          Z6, Z0
@@ -14948,40 +15892,99 @@ p10fetched88:
 	VMOVUPS      (R10), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z1, Z8, Z8
 	VCVTDQ2PS    Z9, Z9
 	VMULPS       Z0, Z9, Z9
-	VADDPS       Z1, Z9, Z9
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z1, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z0, Z11, Z11
-	VADDPS       Z1, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z1, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z0, Z13, Z13
-	VADDPS       Z1, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z1, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z0, Z15, Z15
-	VADDPS       Z1, Z15, Z15
-	CMPL         140(SI), $0x00
-	JEQ          p10activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p10activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p10scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z3
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R9), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R9), Z2
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z8, Z8
+	VBROADCASTSS 20(R9), Z2
+	VMULPS       Z2, Z8, Z8
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z9, Z9
+	VBROADCASTSS 28(R9), Z2
+	VMULPS       Z2, Z9, Z9
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z10, Z10
+	VBROADCASTSS 36(R9), Z2
+	VMULPS       Z2, Z10, Z10
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z11, Z11
+	VBROADCASTSS 44(R9), Z2
+	VMULPS       Z2, Z11, Z11
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z12, Z12
+	VBROADCASTSS 52(R9), Z2
+	VMULPS       Z2, Z12, Z12
+	VBROADCASTSS 56(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z13, Z13
+	VBROADCASTSS 60(R9), Z2
+	VMULPS       Z2, Z13, Z13
+	VBROADCASTSS 64(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z14, Z14
+	VBROADCASTSS 68(R9), Z2
+	VMULPS       Z2, Z14, Z14
+	VBROADCASTSS 72(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z15, Z15
+	VBROADCASTSS 76(R9), Z2
+	VMULPS       Z2, Z15, Z15
+	ADDQ         $0x00000050, R9
+	MOVQ         R9, 152(SI)
+
+p10scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	VADDPS Z1, Z8, Z8
+	VADDPS Z1, Z9, Z9
+	VADDPS Z1, Z10, Z10
+	VADDPS Z1, Z11, Z11
+	VADDPS Z1, Z12, Z12
+	VADDPS Z1, Z13, Z13
+	VADDPS Z1, Z14, Z14
+	VADDPS Z1, Z15, Z15
+	CMPL   140(SI), $0x00
+	JEQ    p10activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p10activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p10activate:
 	VMOVAPS          Z6, Z0
@@ -15811,43 +16814,107 @@ p11fetched88:
 	VMOVUPS      (R10), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z1, Z8, Z8
 	VCVTDQ2PS    Z9, Z9
 	VMULPS       Z0, Z9, Z9
-	VADDPS       Z1, Z9, Z9
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z1, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z0, Z11, Z11
-	VADDPS       Z1, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z1, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z0, Z13, Z13
-	VADDPS       Z1, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z1, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z0, Z15, Z15
-	VADDPS       Z1, Z15, Z15
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
-	VADDPS       Z1, Z16, Z16
-	CMPL         140(SI), $0x00
-	JEQ          p11activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p11activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p11scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z3
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R9), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R9), Z2
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z8, Z8
+	VBROADCASTSS 20(R9), Z2
+	VMULPS       Z2, Z8, Z8
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z9, Z9
+	VBROADCASTSS 28(R9), Z2
+	VMULPS       Z2, Z9, Z9
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z10, Z10
+	VBROADCASTSS 36(R9), Z2
+	VMULPS       Z2, Z10, Z10
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z11, Z11
+	VBROADCASTSS 44(R9), Z2
+	VMULPS       Z2, Z11, Z11
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z12, Z12
+	VBROADCASTSS 52(R9), Z2
+	VMULPS       Z2, Z12, Z12
+	VBROADCASTSS 56(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z13, Z13
+	VBROADCASTSS 60(R9), Z2
+	VMULPS       Z2, Z13, Z13
+	VBROADCASTSS 64(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z14, Z14
+	VBROADCASTSS 68(R9), Z2
+	VMULPS       Z2, Z14, Z14
+	VBROADCASTSS 72(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z15, Z15
+	VBROADCASTSS 76(R9), Z2
+	VMULPS       Z2, Z15, Z15
+	VBROADCASTSS 80(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z16, Z16
+	VBROADCASTSS 84(R9), Z2
+	VMULPS       Z2, Z16, Z16
+	ADDQ         $0x00000058, R9
+	MOVQ         R9, 152(SI)
+
+p11scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	VADDPS Z1, Z8, Z8
+	VADDPS Z1, Z9, Z9
+	VADDPS Z1, Z10, Z10
+	VADDPS Z1, Z11, Z11
+	VADDPS Z1, Z12, Z12
+	VADDPS Z1, Z13, Z13
+	VADDPS Z1, Z14, Z14
+	VADDPS Z1, Z15, Z15
+	VADDPS Z1, Z16, Z16
+	CMPL   140(SI), $0x00
+	JEQ    p11activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p11activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p11activate:
 	VMOVAPS          Z6, Z0
@@ -16744,46 +17811,115 @@ p12fetched88:
 	VMOVUPS      (R10), Z1
 	VCVTDQ2PS    Z6, Z6
 	VMULPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z1, Z7, Z7
 	VCVTDQ2PS    Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z1, Z8, Z8
 	VCVTDQ2PS    Z9, Z9
 	VMULPS       Z0, Z9, Z9
-	VADDPS       Z1, Z9, Z9
 	VCVTDQ2PS    Z10, Z10
 	VMULPS       Z0, Z10, Z10
-	VADDPS       Z1, Z10, Z10
 	VCVTDQ2PS    Z11, Z11
 	VMULPS       Z0, Z11, Z11
-	VADDPS       Z1, Z11, Z11
 	VCVTDQ2PS    Z12, Z12
 	VMULPS       Z0, Z12, Z12
-	VADDPS       Z1, Z12, Z12
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z0, Z13, Z13
-	VADDPS       Z1, Z13, Z13
 	VCVTDQ2PS    Z14, Z14
 	VMULPS       Z0, Z14, Z14
-	VADDPS       Z1, Z14, Z14
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z0, Z15, Z15
-	VADDPS       Z1, Z15, Z15
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z0, Z16, Z16
-	VADDPS       Z1, Z16, Z16
 	VCVTDQ2PS    Z17, Z17
 	VMULPS       Z0, Z17, Z17
-	VADDPS       Z1, Z17, Z17
-	CMPL         140(SI), $0x00
-	JEQ          p12activated
-	LEAQ         qconvGELUTable<>+0(SB), R9
-	CMPL         140(SI), $0x01
-	JEQ          p12activate
-	LEAQ         qconvGELUTanhTable<>+0(SB), R9
+	MOVQ         152(SI), R9
+	TESTQ        R9, R9
+	JEQ          p12scaled
+	MOVQ         144(SI), R10
+	VMOVUPS      (R10), Z3
+	VBROADCASTSS (R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z6, Z6
+	VBROADCASTSS 4(R9), Z2
+	VMULPS       Z2, Z6, Z6
+	VBROADCASTSS 8(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z7, Z7
+	VBROADCASTSS 12(R9), Z2
+	VMULPS       Z2, Z7, Z7
+	VBROADCASTSS 16(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z8, Z8
+	VBROADCASTSS 20(R9), Z2
+	VMULPS       Z2, Z8, Z8
+	VBROADCASTSS 24(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z9, Z9
+	VBROADCASTSS 28(R9), Z2
+	VMULPS       Z2, Z9, Z9
+	VBROADCASTSS 32(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z10, Z10
+	VBROADCASTSS 36(R9), Z2
+	VMULPS       Z2, Z10, Z10
+	VBROADCASTSS 40(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z11, Z11
+	VBROADCASTSS 44(R9), Z2
+	VMULPS       Z2, Z11, Z11
+	VBROADCASTSS 48(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z12, Z12
+	VBROADCASTSS 52(R9), Z2
+	VMULPS       Z2, Z12, Z12
+	VBROADCASTSS 56(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z13, Z13
+	VBROADCASTSS 60(R9), Z2
+	VMULPS       Z2, Z13, Z13
+	VBROADCASTSS 64(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z14, Z14
+	VBROADCASTSS 68(R9), Z2
+	VMULPS       Z2, Z14, Z14
+	VBROADCASTSS 72(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z15, Z15
+	VBROADCASTSS 76(R9), Z2
+	VMULPS       Z2, Z15, Z15
+	VBROADCASTSS 80(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z16, Z16
+	VBROADCASTSS 84(R9), Z2
+	VMULPS       Z2, Z16, Z16
+	VBROADCASTSS 88(R9), Z0
+	VMULPS       Z3, Z0, Z2
+	VADDPS       Z2, Z17, Z17
+	VBROADCASTSS 92(R9), Z2
+	VMULPS       Z2, Z17, Z17
+	ADDQ         $0x00000060, R9
+	MOVQ         R9, 152(SI)
+
+p12scaled:
+	VADDPS Z1, Z6, Z6
+	VADDPS Z1, Z7, Z7
+	VADDPS Z1, Z8, Z8
+	VADDPS Z1, Z9, Z9
+	VADDPS Z1, Z10, Z10
+	VADDPS Z1, Z11, Z11
+	VADDPS Z1, Z12, Z12
+	VADDPS Z1, Z13, Z13
+	VADDPS Z1, Z14, Z14
+	VADDPS Z1, Z15, Z15
+	VADDPS Z1, Z16, Z16
+	VADDPS Z1, Z17, Z17
+	CMPL   140(SI), $0x00
+	JEQ    p12activated
+	LEAQ   qconvGELUTable<>+0(SB), R9
+	CMPL   140(SI), $0x01
+	JEQ    p12activate
+	LEAQ   qconvGELUTanhTable<>+0(SB), R9
 
 p12activate:
 	VMOVAPS          Z6, Z0
@@ -17649,9 +18785,25 @@ p1step:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p1scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y2
+	VMULPS       (R8), Y2, Y3
+	VADDPS       Y3, Y0, Y0
+	VMULPS       32(R8), Y2, Y3
+	VADDPS       Y3, Y1, Y1
+	VBROADCASTSS 4(SI), Y3
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y3, Y1, Y1
+	ADDQ         $0x00000008, SI
+	MOVQ         SI, 152(BX)
+
+p1scaled:
+	VADDPS       (DI), Y0, Y0
 	VADDPS       32(DI), Y1, Y1
 	CMPL         96(BX), $0x00
 	JEQ          p1residual
@@ -17870,15 +19022,39 @@ p2step:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p2scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y4
+	VMULPS       (R8), Y4, Y5
+	VADDPS       Y5, Y0, Y0
+	VMULPS       32(R8), Y4, Y5
+	VADDPS       Y5, Y1, Y1
+	VBROADCASTSS 4(SI), Y5
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VBROADCASTSS 8(SI), Y4
+	VMULPS       (R8), Y4, Y5
+	VADDPS       Y5, Y2, Y2
+	VMULPS       32(R8), Y4, Y5
+	VADDPS       Y5, Y3, Y3
+	VBROADCASTSS 12(SI), Y5
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	ADDQ         $0x00000010, SI
+	MOVQ         SI, 152(BX)
+
+p2scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
 	VADDPS       32(DI), Y3, Y3
 	CMPL         96(BX), $0x00
 	JEQ          p2residual
@@ -18186,21 +19362,53 @@ p3step:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
-	VADDPS       32(DI), Y3, Y3
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       (SI), Y4, Y4
-	VADDPS       (DI), Y4, Y4
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       32(SI), Y5, Y5
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p3scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y6
+	VMULPS       (R8), Y6, Y7
+	VADDPS       Y7, Y0, Y0
+	VMULPS       32(R8), Y6, Y7
+	VADDPS       Y7, Y1, Y1
+	VBROADCASTSS 4(SI), Y7
+	VMULPS       Y7, Y0, Y0
+	VMULPS       Y7, Y1, Y1
+	VBROADCASTSS 8(SI), Y6
+	VMULPS       (R8), Y6, Y7
+	VADDPS       Y7, Y2, Y2
+	VMULPS       32(R8), Y6, Y7
+	VADDPS       Y7, Y3, Y3
+	VBROADCASTSS 12(SI), Y7
+	VMULPS       Y7, Y2, Y2
+	VMULPS       Y7, Y3, Y3
+	VBROADCASTSS 16(SI), Y6
+	VMULPS       (R8), Y6, Y7
+	VADDPS       Y7, Y4, Y4
+	VMULPS       32(R8), Y6, Y7
+	VADDPS       Y7, Y5, Y5
+	VBROADCASTSS 20(SI), Y7
+	VMULPS       Y7, Y4, Y4
+	VMULPS       Y7, Y5, Y5
+	ADDQ         $0x00000018, SI
+	MOVQ         SI, 152(BX)
+
+p3scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
+	VADDPS       32(DI), Y3, Y3
+	VADDPS       (DI), Y4, Y4
 	VADDPS       32(DI), Y5, Y5
 	CMPL         96(BX), $0x00
 	JEQ          p3residual
@@ -18597,27 +19805,67 @@ p4step:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
-	VADDPS       32(DI), Y3, Y3
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       (SI), Y4, Y4
-	VADDPS       (DI), Y4, Y4
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       32(SI), Y5, Y5
-	VADDPS       32(DI), Y5, Y5
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       (SI), Y6, Y6
-	VADDPS       (DI), Y6, Y6
 	VCVTDQ2PS    Y7, Y7
 	VMULPS       32(SI), Y7, Y7
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p4scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y0, Y0
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y1, Y1
+	VBROADCASTSS 4(SI), Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VBROADCASTSS 8(SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y2, Y2
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y3, Y3
+	VBROADCASTSS 12(SI), Y9
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VBROADCASTSS 16(SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y4, Y4
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y5, Y5
+	VBROADCASTSS 20(SI), Y9
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VBROADCASTSS 24(SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y6, Y6
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y7, Y7
+	VBROADCASTSS 28(SI), Y9
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	ADDQ         $0x00000020, SI
+	MOVQ         SI, 152(BX)
+
+p4scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
+	VADDPS       32(DI), Y3, Y3
+	VADDPS       (DI), Y4, Y4
+	VADDPS       32(DI), Y5, Y5
+	VADDPS       (DI), Y6, Y6
 	VADDPS       32(DI), Y7, Y7
 	CMPL         96(BX), $0x00
 	JEQ          p4residual
@@ -19103,33 +20351,81 @@ p5step:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
-	VADDPS       32(DI), Y3, Y3
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       (SI), Y4, Y4
-	VADDPS       (DI), Y4, Y4
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       32(SI), Y5, Y5
-	VADDPS       32(DI), Y5, Y5
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       (SI), Y6, Y6
-	VADDPS       (DI), Y6, Y6
 	VCVTDQ2PS    Y7, Y7
 	VMULPS       32(SI), Y7, Y7
-	VADDPS       32(DI), Y7, Y7
 	VCVTDQ2PS    Y8, Y8
 	VMULPS       (SI), Y8, Y8
-	VADDPS       (DI), Y8, Y8
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       32(SI), Y9, Y9
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p5scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y10
+	VMULPS       (R8), Y10, Y11
+	VADDPS       Y11, Y0, Y0
+	VMULPS       32(R8), Y10, Y11
+	VADDPS       Y11, Y1, Y1
+	VBROADCASTSS 4(SI), Y11
+	VMULPS       Y11, Y0, Y0
+	VMULPS       Y11, Y1, Y1
+	VBROADCASTSS 8(SI), Y10
+	VMULPS       (R8), Y10, Y11
+	VADDPS       Y11, Y2, Y2
+	VMULPS       32(R8), Y10, Y11
+	VADDPS       Y11, Y3, Y3
+	VBROADCASTSS 12(SI), Y11
+	VMULPS       Y11, Y2, Y2
+	VMULPS       Y11, Y3, Y3
+	VBROADCASTSS 16(SI), Y10
+	VMULPS       (R8), Y10, Y11
+	VADDPS       Y11, Y4, Y4
+	VMULPS       32(R8), Y10, Y11
+	VADDPS       Y11, Y5, Y5
+	VBROADCASTSS 20(SI), Y11
+	VMULPS       Y11, Y4, Y4
+	VMULPS       Y11, Y5, Y5
+	VBROADCASTSS 24(SI), Y10
+	VMULPS       (R8), Y10, Y11
+	VADDPS       Y11, Y6, Y6
+	VMULPS       32(R8), Y10, Y11
+	VADDPS       Y11, Y7, Y7
+	VBROADCASTSS 28(SI), Y11
+	VMULPS       Y11, Y6, Y6
+	VMULPS       Y11, Y7, Y7
+	VBROADCASTSS 32(SI), Y10
+	VMULPS       (R8), Y10, Y11
+	VADDPS       Y11, Y8, Y8
+	VMULPS       32(R8), Y10, Y11
+	VADDPS       Y11, Y9, Y9
+	VBROADCASTSS 36(SI), Y11
+	VMULPS       Y11, Y8, Y8
+	VMULPS       Y11, Y9, Y9
+	ADDQ         $0x00000028, SI
+	MOVQ         SI, 152(BX)
+
+p5scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
+	VADDPS       32(DI), Y3, Y3
+	VADDPS       (DI), Y4, Y4
+	VADDPS       32(DI), Y5, Y5
+	VADDPS       (DI), Y6, Y6
+	VADDPS       32(DI), Y7, Y7
+	VADDPS       (DI), Y8, Y8
 	VADDPS       32(DI), Y9, Y9
 	CMPL         96(BX), $0x00
 	JEQ          p5residual
@@ -19704,39 +21000,95 @@ p6step:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
-	VADDPS       32(DI), Y3, Y3
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       (SI), Y4, Y4
-	VADDPS       (DI), Y4, Y4
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       32(SI), Y5, Y5
-	VADDPS       32(DI), Y5, Y5
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       (SI), Y6, Y6
-	VADDPS       (DI), Y6, Y6
 	VCVTDQ2PS    Y7, Y7
 	VMULPS       32(SI), Y7, Y7
-	VADDPS       32(DI), Y7, Y7
 	VCVTDQ2PS    Y8, Y8
 	VMULPS       (SI), Y8, Y8
-	VADDPS       (DI), Y8, Y8
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       32(SI), Y9, Y9
-	VADDPS       32(DI), Y9, Y9
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       (SI), Y10, Y10
-	VADDPS       (DI), Y10, Y10
 	VCVTDQ2PS    Y11, Y11
 	VMULPS       32(SI), Y11, Y11
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p6scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y12
+	VMULPS       (R8), Y12, Y13
+	VADDPS       Y13, Y0, Y0
+	VMULPS       32(R8), Y12, Y13
+	VADDPS       Y13, Y1, Y1
+	VBROADCASTSS 4(SI), Y13
+	VMULPS       Y13, Y0, Y0
+	VMULPS       Y13, Y1, Y1
+	VBROADCASTSS 8(SI), Y12
+	VMULPS       (R8), Y12, Y13
+	VADDPS       Y13, Y2, Y2
+	VMULPS       32(R8), Y12, Y13
+	VADDPS       Y13, Y3, Y3
+	VBROADCASTSS 12(SI), Y13
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VBROADCASTSS 16(SI), Y12
+	VMULPS       (R8), Y12, Y13
+	VADDPS       Y13, Y4, Y4
+	VMULPS       32(R8), Y12, Y13
+	VADDPS       Y13, Y5, Y5
+	VBROADCASTSS 20(SI), Y13
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VBROADCASTSS 24(SI), Y12
+	VMULPS       (R8), Y12, Y13
+	VADDPS       Y13, Y6, Y6
+	VMULPS       32(R8), Y12, Y13
+	VADDPS       Y13, Y7, Y7
+	VBROADCASTSS 28(SI), Y13
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VBROADCASTSS 32(SI), Y12
+	VMULPS       (R8), Y12, Y13
+	VADDPS       Y13, Y8, Y8
+	VMULPS       32(R8), Y12, Y13
+	VADDPS       Y13, Y9, Y9
+	VBROADCASTSS 36(SI), Y13
+	VMULPS       Y13, Y8, Y8
+	VMULPS       Y13, Y9, Y9
+	VBROADCASTSS 40(SI), Y12
+	VMULPS       (R8), Y12, Y13
+	VADDPS       Y13, Y10, Y10
+	VMULPS       32(R8), Y12, Y13
+	VADDPS       Y13, Y11, Y11
+	VBROADCASTSS 44(SI), Y13
+	VMULPS       Y13, Y10, Y10
+	VMULPS       Y13, Y11, Y11
+	ADDQ         $0x00000030, SI
+	MOVQ         SI, 152(BX)
+
+p6scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
+	VADDPS       32(DI), Y3, Y3
+	VADDPS       (DI), Y4, Y4
+	VADDPS       32(DI), Y5, Y5
+	VADDPS       (DI), Y6, Y6
+	VADDPS       32(DI), Y7, Y7
+	VADDPS       (DI), Y8, Y8
+	VADDPS       32(DI), Y9, Y9
+	VADDPS       (DI), Y10, Y10
 	VADDPS       32(DI), Y11, Y11
 	CMPL         96(BX), $0x00
 	JEQ          p6residual
@@ -20201,9 +21553,25 @@ p1step:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p1scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y2
+	VMULPS       (R8), Y2, Y3
+	VADDPS       Y3, Y0, Y0
+	VMULPS       32(R8), Y2, Y3
+	VADDPS       Y3, Y1, Y1
+	VBROADCASTSS 4(SI), Y3
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y3, Y1, Y1
+	ADDQ         $0x00000008, SI
+	MOVQ         SI, 152(BX)
+
+p1scaled:
+	VADDPS       (DI), Y0, Y0
 	VADDPS       32(DI), Y1, Y1
 	CMPL         96(BX), $0x00
 	JEQ          p1residual
@@ -20462,15 +21830,39 @@ p2step:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p2scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y4
+	VMULPS       (R8), Y4, Y5
+	VADDPS       Y5, Y0, Y0
+	VMULPS       32(R8), Y4, Y5
+	VADDPS       Y5, Y1, Y1
+	VBROADCASTSS 4(SI), Y5
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VBROADCASTSS 8(SI), Y4
+	VMULPS       (R8), Y4, Y5
+	VADDPS       Y5, Y2, Y2
+	VMULPS       32(R8), Y4, Y5
+	VADDPS       Y5, Y3, Y3
+	VBROADCASTSS 12(SI), Y5
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	ADDQ         $0x00000010, SI
+	MOVQ         SI, 152(BX)
+
+p2scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
 	VADDPS       32(DI), Y3, Y3
 	CMPL         96(BX), $0x00
 	JEQ          p2residual
@@ -20826,21 +22218,53 @@ p3step:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
-	VADDPS       32(DI), Y3, Y3
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       (SI), Y4, Y4
-	VADDPS       (DI), Y4, Y4
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       32(SI), Y5, Y5
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p3scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y6
+	VMULPS       (R8), Y6, Y7
+	VADDPS       Y7, Y0, Y0
+	VMULPS       32(R8), Y6, Y7
+	VADDPS       Y7, Y1, Y1
+	VBROADCASTSS 4(SI), Y7
+	VMULPS       Y7, Y0, Y0
+	VMULPS       Y7, Y1, Y1
+	VBROADCASTSS 8(SI), Y6
+	VMULPS       (R8), Y6, Y7
+	VADDPS       Y7, Y2, Y2
+	VMULPS       32(R8), Y6, Y7
+	VADDPS       Y7, Y3, Y3
+	VBROADCASTSS 12(SI), Y7
+	VMULPS       Y7, Y2, Y2
+	VMULPS       Y7, Y3, Y3
+	VBROADCASTSS 16(SI), Y6
+	VMULPS       (R8), Y6, Y7
+	VADDPS       Y7, Y4, Y4
+	VMULPS       32(R8), Y6, Y7
+	VADDPS       Y7, Y5, Y5
+	VBROADCASTSS 20(SI), Y7
+	VMULPS       Y7, Y4, Y4
+	VMULPS       Y7, Y5, Y5
+	ADDQ         $0x00000018, SI
+	MOVQ         SI, 152(BX)
+
+p3scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
+	VADDPS       32(DI), Y3, Y3
+	VADDPS       (DI), Y4, Y4
 	VADDPS       32(DI), Y5, Y5
 	CMPL         96(BX), $0x00
 	JEQ          p3residual
@@ -21293,27 +22717,67 @@ p4step:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
-	VADDPS       32(DI), Y3, Y3
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       (SI), Y4, Y4
-	VADDPS       (DI), Y4, Y4
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       32(SI), Y5, Y5
-	VADDPS       32(DI), Y5, Y5
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       (SI), Y6, Y6
-	VADDPS       (DI), Y6, Y6
 	VCVTDQ2PS    Y7, Y7
 	VMULPS       32(SI), Y7, Y7
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p4scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y0, Y0
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y1, Y1
+	VBROADCASTSS 4(SI), Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VBROADCASTSS 8(SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y2, Y2
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y3, Y3
+	VBROADCASTSS 12(SI), Y9
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VBROADCASTSS 16(SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y4, Y4
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y5, Y5
+	VBROADCASTSS 20(SI), Y9
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VBROADCASTSS 24(SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y6, Y6
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y7, Y7
+	VBROADCASTSS 28(SI), Y9
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	ADDQ         $0x00000020, SI
+	MOVQ         SI, 152(BX)
+
+p4scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
+	VADDPS       32(DI), Y3, Y3
+	VADDPS       (DI), Y4, Y4
+	VADDPS       32(DI), Y5, Y5
+	VADDPS       (DI), Y6, Y6
 	VADDPS       32(DI), Y7, Y7
 	CMPL         96(BX), $0x00
 	JEQ          p4residual
@@ -21693,9 +23157,25 @@ p1none1:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p1scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y2
+	VMULPS       (R8), Y2, Y3
+	VADDPS       Y3, Y0, Y0
+	VMULPS       32(R8), Y2, Y3
+	VADDPS       Y3, Y1, Y1
+	VBROADCASTSS 4(SI), Y3
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y3, Y1, Y1
+	ADDQ         $0x00000008, SI
+	MOVQ         SI, 152(BX)
+
+p1scaled:
+	VADDPS       (DI), Y0, Y0
 	VADDPS       32(DI), Y1, Y1
 	CMPL         96(BX), $0x00
 	JEQ          p1residual
@@ -21961,15 +23441,39 @@ p2none1:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p2scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y4
+	VMULPS       (R8), Y4, Y5
+	VADDPS       Y5, Y0, Y0
+	VMULPS       32(R8), Y4, Y5
+	VADDPS       Y5, Y1, Y1
+	VBROADCASTSS 4(SI), Y5
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VBROADCASTSS 8(SI), Y4
+	VMULPS       (R8), Y4, Y5
+	VADDPS       Y5, Y2, Y2
+	VMULPS       32(R8), Y4, Y5
+	VADDPS       Y5, Y3, Y3
+	VBROADCASTSS 12(SI), Y5
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	ADDQ         $0x00000010, SI
+	MOVQ         SI, 152(BX)
+
+p2scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
 	VADDPS       32(DI), Y3, Y3
 	CMPL         96(BX), $0x00
 	JEQ          p2residual
@@ -22328,21 +23832,53 @@ p3none1:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
-	VADDPS       32(DI), Y3, Y3
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       (SI), Y4, Y4
-	VADDPS       (DI), Y4, Y4
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       32(SI), Y5, Y5
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p3scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y6
+	VMULPS       (R8), Y6, Y7
+	VADDPS       Y7, Y0, Y0
+	VMULPS       32(R8), Y6, Y7
+	VADDPS       Y7, Y1, Y1
+	VBROADCASTSS 4(SI), Y7
+	VMULPS       Y7, Y0, Y0
+	VMULPS       Y7, Y1, Y1
+	VBROADCASTSS 8(SI), Y6
+	VMULPS       (R8), Y6, Y7
+	VADDPS       Y7, Y2, Y2
+	VMULPS       32(R8), Y6, Y7
+	VADDPS       Y7, Y3, Y3
+	VBROADCASTSS 12(SI), Y7
+	VMULPS       Y7, Y2, Y2
+	VMULPS       Y7, Y3, Y3
+	VBROADCASTSS 16(SI), Y6
+	VMULPS       (R8), Y6, Y7
+	VADDPS       Y7, Y4, Y4
+	VMULPS       32(R8), Y6, Y7
+	VADDPS       Y7, Y5, Y5
+	VBROADCASTSS 20(SI), Y7
+	VMULPS       Y7, Y4, Y4
+	VMULPS       Y7, Y5, Y5
+	ADDQ         $0x00000018, SI
+	MOVQ         SI, 152(BX)
+
+p3scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
+	VADDPS       32(DI), Y3, Y3
+	VADDPS       (DI), Y4, Y4
 	VADDPS       32(DI), Y5, Y5
 	CMPL         96(BX), $0x00
 	JEQ          p3residual
@@ -22794,27 +24330,67 @@ p4none1:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
-	VADDPS       32(DI), Y3, Y3
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       (SI), Y4, Y4
-	VADDPS       (DI), Y4, Y4
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       32(SI), Y5, Y5
-	VADDPS       32(DI), Y5, Y5
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       (SI), Y6, Y6
-	VADDPS       (DI), Y6, Y6
 	VCVTDQ2PS    Y7, Y7
 	VMULPS       32(SI), Y7, Y7
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p4scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y0, Y0
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y1, Y1
+	VBROADCASTSS 4(SI), Y9
+	VMULPS       Y9, Y0, Y0
+	VMULPS       Y9, Y1, Y1
+	VBROADCASTSS 8(SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y2, Y2
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y3, Y3
+	VBROADCASTSS 12(SI), Y9
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VBROADCASTSS 16(SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y4, Y4
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y5, Y5
+	VBROADCASTSS 20(SI), Y9
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VBROADCASTSS 24(SI), Y8
+	VMULPS       (R8), Y8, Y9
+	VADDPS       Y9, Y6, Y6
+	VMULPS       32(R8), Y8, Y9
+	VADDPS       Y9, Y7, Y7
+	VBROADCASTSS 28(SI), Y9
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	ADDQ         $0x00000020, SI
+	MOVQ         SI, 152(BX)
+
+p4scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
+	VADDPS       32(DI), Y3, Y3
+	VADDPS       (DI), Y4, Y4
+	VADDPS       32(DI), Y5, Y5
+	VADDPS       (DI), Y6, Y6
 	VADDPS       32(DI), Y7, Y7
 	CMPL         96(BX), $0x00
 	JEQ          p4residual
@@ -23359,33 +24935,81 @@ p5none1:
 	MOVQ         8(BX), DI
 	VCVTDQ2PS    Y0, Y0
 	VMULPS       (SI), Y0, Y0
-	VADDPS       (DI), Y0, Y0
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       32(SI), Y1, Y1
-	VADDPS       32(DI), Y1, Y1
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       (SI), Y2, Y2
-	VADDPS       (DI), Y2, Y2
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       32(SI), Y3, Y3
-	VADDPS       32(DI), Y3, Y3
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       (SI), Y4, Y4
-	VADDPS       (DI), Y4, Y4
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       32(SI), Y5, Y5
-	VADDPS       32(DI), Y5, Y5
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       (SI), Y6, Y6
-	VADDPS       (DI), Y6, Y6
 	VCVTDQ2PS    Y7, Y7
 	VMULPS       32(SI), Y7, Y7
-	VADDPS       32(DI), Y7, Y7
 	VCVTDQ2PS    Y8, Y8
 	VMULPS       (SI), Y8, Y8
-	VADDPS       (DI), Y8, Y8
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       32(SI), Y9, Y9
+	MOVQ         152(BX), SI
+	TESTQ        SI, SI
+	JEQ          p5scaled
+	MOVQ         144(BX), R8
+	VBROADCASTSS (SI), Y10
+	VMULPS       (R8), Y10, Y11
+	VADDPS       Y11, Y0, Y0
+	VMULPS       32(R8), Y10, Y11
+	VADDPS       Y11, Y1, Y1
+	VBROADCASTSS 4(SI), Y11
+	VMULPS       Y11, Y0, Y0
+	VMULPS       Y11, Y1, Y1
+	VBROADCASTSS 8(SI), Y10
+	VMULPS       (R8), Y10, Y11
+	VADDPS       Y11, Y2, Y2
+	VMULPS       32(R8), Y10, Y11
+	VADDPS       Y11, Y3, Y3
+	VBROADCASTSS 12(SI), Y11
+	VMULPS       Y11, Y2, Y2
+	VMULPS       Y11, Y3, Y3
+	VBROADCASTSS 16(SI), Y10
+	VMULPS       (R8), Y10, Y11
+	VADDPS       Y11, Y4, Y4
+	VMULPS       32(R8), Y10, Y11
+	VADDPS       Y11, Y5, Y5
+	VBROADCASTSS 20(SI), Y11
+	VMULPS       Y11, Y4, Y4
+	VMULPS       Y11, Y5, Y5
+	VBROADCASTSS 24(SI), Y10
+	VMULPS       (R8), Y10, Y11
+	VADDPS       Y11, Y6, Y6
+	VMULPS       32(R8), Y10, Y11
+	VADDPS       Y11, Y7, Y7
+	VBROADCASTSS 28(SI), Y11
+	VMULPS       Y11, Y6, Y6
+	VMULPS       Y11, Y7, Y7
+	VBROADCASTSS 32(SI), Y10
+	VMULPS       (R8), Y10, Y11
+	VADDPS       Y11, Y8, Y8
+	VMULPS       32(R8), Y10, Y11
+	VADDPS       Y11, Y9, Y9
+	VBROADCASTSS 36(SI), Y11
+	VMULPS       Y11, Y8, Y8
+	VMULPS       Y11, Y9, Y9
+	ADDQ         $0x00000028, SI
+	MOVQ         SI, 152(BX)
+
+p5scaled:
+	VADDPS       (DI), Y0, Y0
+	VADDPS       32(DI), Y1, Y1
+	VADDPS       (DI), Y2, Y2
+	VADDPS       32(DI), Y3, Y3
+	VADDPS       (DI), Y4, Y4
+	VADDPS       32(DI), Y5, Y5
+	VADDPS       (DI), Y6, Y6
+	VADDPS       32(DI), Y7, Y7
+	VADDPS       (DI), Y8, Y8
 	VADDPS       32(DI), Y9, Y9
 	CMPL         96(BX), $0x00
 	JEQ          p5residual

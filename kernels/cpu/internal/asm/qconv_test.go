@@ -37,7 +37,7 @@ func qweights(r *rand.Rand, n int) []int8 {
 }
 
 // requantCase returns an epilogue for n pixels: variant's bits choose residual, clamps, separate strides,
-// float output, float residual and rounding between.
+// float output, float residual, rounding between and rows with ranges of their own.
 func requantCase(r *rand.Rand, n, blocks, variant int) *Requant {
 	q := &Requant{Outer: [2]float32{-inf32, inf32}, OutScale: 0.37 + r.Float32(), OutZero: int32(r.IntN(256)), Flip: byte(0x80 * r.IntN(2)),
 		OutPixel: 16, OutBlock: 16 * n, ResidualScale: 0.01 + r.Float32()/7, ResidualZero: float32(r.IntN(256))}
@@ -64,6 +64,14 @@ func requantCase(r *rand.Rand, n, blocks, variant int) *Requant {
 	}
 	if variant&64 != 0 {
 		q.Between = Rounding{0.05 + r.Float32(), int32(r.IntN(256))}
+	}
+	if variant&128 != 0 {
+		for range n {
+			q.Rows = append(q.Rows, float32(r.IntN(256)-127), r.Float32()*3)
+		}
+		for range 16 * blocks {
+			q.Sums = append(q.Sums, float32(r.NormFloat64()))
+		}
 	}
 	if variant&4 != 0 {
 		q.Outer = [2]float32{-5, 30}
@@ -164,7 +172,7 @@ func qconvNaive(c *QConvCall, blocks int) {
 func testStrips(t *testing.T, run, naive func(*QConvCall), make func(r *rand.Rand, pixels, steps, variant int) *QConvCall) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	for variant := range 128 {
+	for variant := range 256 {
 		for _, pixels := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 25, 49, 65} {
 			c := make(r, pixels, 1+variant%5, variant)
 			run(c)

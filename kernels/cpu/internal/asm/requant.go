@@ -5,7 +5,9 @@ import "math"
 // Requant turns int32 sums into real values and these into bytes. For channel o of a pixel, with s the
 // exact sum, every operation rounded to float32 on its own (no fused multiply-add):
 //
-//	f = float32(s)*Scale[o] + Bias[o]
+//	f = float32(s)*Scale[o]
+//	f = (f + Rows[2*x]*Sums[o]) * Rows[2*x+1]               if Rows is set, for pixel x
+//	f = f + Bias[o]
 //	f = GELU(f), or its tanh form                           if Activation says so
 //	f = min(max(f, Inner[0]), Inner[1])                     if ClampInner
 //	f = (saturate(roundToEven(f/Between.Scale) + Between.Zero) - Between.Zero)*Between.Scale  if Between.Scale is set
@@ -22,10 +24,14 @@ import "math"
 // Addend one at most.
 type Requant struct {
 	Scale, Bias []float32 // one for each output channel of the tile
-	Activation  Activation
-	ClampInner  bool
-	Inner       [2]float32
-	Between     Rounding // to what the result would have been as bytes of its own, before the residual
+	// Where rows of a matrix product have ranges of their own: of each pixel by how much its zero point is less than that which sums start
+	// from, and its scale. The kernels of QConvCall have it. Nil for none.
+	Rows       []float32
+	Sums       []float32 // as Scale, where Rows is set
+	Activation Activation
+	ClampInner bool
+	Inner      [2]float32
+	Between    Rounding // to what the result would have been as bytes of its own, before the residual
 
 	Residual                     []byte    // nil for none; may be Out
 	Addend                       []float32 // nil for none; may be Float
@@ -78,7 +84,11 @@ func (r Rounding) round(f float32) float32 {
 // value returns the real value of sum in lane o of block b of pixel x.
 func (r *Requant) value(sum int32, x, b, l int) float32 {
 	o := 16*b + l
-	f := r.Activation.activate(float32(float32(sum)*r.Scale[o]) + r.Bias[o])
+	f := float32(float32(sum) * r.Scale[o])
+	if r.Rows != nil {
+		f = float32(float32(f+float32(r.Rows[2*x]*r.Sums[o])) * r.Rows[2*x+1])
+	}
+	f = r.Activation.activate(f + r.Bias[o])
 	if r.ClampInner {
 		f = clamp(f, r.Inner)
 	}

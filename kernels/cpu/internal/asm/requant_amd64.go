@@ -23,6 +23,8 @@ type requantArgs struct {
 	between                      [2]float32 // the least and the most that its bytes stand for
 	betweenInverse               inverse    // of its scale
 	activation                   uint32
+	sums                         *float32
+	rows                         *float32 // of the next pixel: the assembly counts it on
 }
 
 // inverse is 1 over a scale, rounded, and what that lacks; 0 where a quotient by way of it might not be the one that a division
@@ -43,6 +45,10 @@ func (r *Requant) args(n, blocks int) requantArgs {
 	a := requantArgs{scale: &r.Scale[0], bias: &r.Bias[0], outPixel: r.OutPixel, outBlock: r.OutBlock,
 		inner: r.Inner, outer: r.Outer, residualScale: r.ResidualScale, residualZero: r.ResidualZero,
 		outScale: r.OutScale, outZero: r.OutZero, inverse: inverseOf(r.OutScale), betweenScale: r.Between.Scale, activation: uint32(r.Activation)}
+	if r.Rows != nil {
+		_, _ = r.Rows[2*n-1], r.Sums[16*blocks-1]
+		a.rows, a.sums = &r.Rows[0], &r.Sums[0]
+	}
 	last := (n-1)*r.OutPixel + (blocks-1)*r.OutBlock + 15
 	if r.Float != nil {
 		_ = r.Float[last]
@@ -74,7 +80,7 @@ func (r *Requant) args(n, blocks int) requantArgs {
 	return a
 }
 
-// after returns the arguments of what follows n pixels.
+// after returns the arguments of what follows n pixels, which the assembly has done.
 func (a requantArgs) after(n int) requantArgs {
 	a.out = unsafe.Add(a.out, n*a.outPixel)
 	if a.residual != nil {

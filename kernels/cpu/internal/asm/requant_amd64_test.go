@@ -65,6 +65,8 @@ func TestArgumentOffsets(t *testing.T) {
 		{"rBetweenLimits", unsafe.Offsetof(r.between), 124},
 		{"rBetweenInverse", unsafe.Offsetof(r.betweenInverse), 132},
 		{"rActivation", unsafe.Offsetof(r.activation), 140},
+		{"rSums", unsafe.Offsetof(r.sums), 144},
+		{"rRows", unsafe.Offsetof(r.rows), 152},
 		{"rClampInner", unsafe.Offsetof(r.clampInner), 96},
 		{"rStoreFloat", unsafe.Offsetof(r.storeFloat), 100},
 		{"rResFloat", unsafe.Offsetof(r.residualFloat), 104},

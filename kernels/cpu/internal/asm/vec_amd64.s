@@ -2536,18 +2536,45 @@ TEXT ·vecRangeAVX512(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS vecConstants<>+88(SB), Z0
 	VBROADCASTSS vecConstants<>+232(SB), Z1
-	MOVL         CX, BX
-	ANDL         $0x0f, BX
-	MOVL         $0x0000ffff, DX
-	BZHIL        BX, DX, DX
-	KMOVW        DX, K1
-	SUBQ         $0x10, CX
-	JLT          tail
+	VBROADCASTSS vecConstants<>+88(SB), Z2
+	VBROADCASTSS vecConstants<>+232(SB), Z3
+	VBROADCASTSS vecConstants<>+88(SB), Z4
+	VBROADCASTSS vecConstants<>+232(SB), Z5
+	VBROADCASTSS vecConstants<>+88(SB), Z6
+	VBROADCASTSS vecConstants<>+232(SB), Z7
+
+four:
+	CMPQ    CX, $0x40
+	JLT     few
+	VMOVUPS (AX), Z8
+	VMINPS  Z0, Z8, Z0
+	VMAXPS  Z1, Z8, Z1
+	VMOVUPS 64(AX), Z8
+	VMINPS  Z2, Z8, Z2
+	VMAXPS  Z3, Z8, Z3
+	VMOVUPS 128(AX), Z8
+	VMINPS  Z4, Z8, Z4
+	VMAXPS  Z5, Z8, Z5
+	VMOVUPS 192(AX), Z8
+	VMINPS  Z6, Z8, Z6
+	VMAXPS  Z7, Z8, Z7
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x40, CX
+	JMP     four
+
+few:
+	MOVL  CX, BX
+	ANDL  $0x0f, BX
+	MOVL  $0x0000ffff, DX
+	BZHIL BX, DX, DX
+	KMOVW DX, K1
+	SUBQ  $0x10, CX
+	JLT   tail
 
 loop:
-	VMOVUPS (AX), Z2
-	VMINPS  Z0, Z2, Z0
-	VMAXPS  Z1, Z2, Z1
+	VMOVUPS (AX), Z8
+	VMINPS  Z0, Z8, Z0
+	VMAXPS  Z1, Z8, Z1
 	ADDQ    $0x40, AX
 	SUBQ    $0x10, CX
 	JGE     loop
@@ -2555,11 +2582,17 @@ loop:
 tail:
 	ADDQ      $0x10, CX
 	JE        done
-	VMOVUPS.Z (AX), K1, Z2
-	VMINPS    Z0, Z2, K1, Z0
-	VMAXPS    Z1, Z2, K1, Z1
+	VMOVUPS.Z (AX), K1, Z8
+	VMINPS    Z0, Z8, K1, Z0
+	VMAXPS    Z1, Z8, K1, Z1
 
 done:
+	VMINPS  Z4, Z0, Z0
+	VMAXPS  Z5, Z1, Z1
+	VMINPS  Z6, Z2, Z2
+	VMAXPS  Z7, Z3, Z3
+	VMINPS  Z2, Z0, Z0
+	VMAXPS  Z3, Z1, Z1
 	MOVQ    lanes+0(FP), AX
 	VMOVUPS Z0, (AX)
 	MOVQ    lanes+0(FP), AX
@@ -6796,16 +6829,41 @@ TEXT ·vecRangeAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS vecConstants<>+232(SB), Y1
 	VBROADCASTSS vecConstants<>+88(SB), Y2
 	VBROADCASTSS vecConstants<>+232(SB), Y3
-	SUBQ         $0x10, CX
-	JLT          tail
+	VBROADCASTSS vecConstants<>+88(SB), Y4
+	VBROADCASTSS vecConstants<>+232(SB), Y5
+	VBROADCASTSS vecConstants<>+88(SB), Y6
+	VBROADCASTSS vecConstants<>+232(SB), Y7
+
+four:
+	CMPQ    CX, $0x20
+	JLT     few
+	VMOVUPS (AX), Y8
+	VMINPS  Y0, Y8, Y0
+	VMAXPS  Y1, Y8, Y1
+	VMOVUPS 32(AX), Y8
+	VMINPS  Y2, Y8, Y2
+	VMAXPS  Y3, Y8, Y3
+	VMOVUPS 64(AX), Y8
+	VMINPS  Y4, Y8, Y4
+	VMAXPS  Y5, Y8, Y5
+	VMOVUPS 96(AX), Y8
+	VMINPS  Y6, Y8, Y6
+	VMAXPS  Y7, Y8, Y7
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x20, CX
+	JMP     four
+
+few:
+	SUBQ $0x10, CX
+	JLT  tail
 
 loop:
-	VMOVUPS (AX), Y4
-	VMINPS  Y0, Y4, Y0
-	VMAXPS  Y1, Y4, Y1
-	VMOVUPS 32(AX), Y4
-	VMINPS  Y2, Y4, Y2
-	VMAXPS  Y3, Y4, Y3
+	VMOVUPS (AX), Y8
+	VMINPS  Y0, Y8, Y0
+	VMAXPS  Y1, Y8, Y1
+	VMOVUPS 32(AX), Y8
+	VMINPS  Y2, Y8, Y2
+	VMAXPS  Y3, Y8, Y3
 	ADDQ    $0x40, AX
 	SUBQ    $0x10, CX
 	JGE     loop
@@ -6815,22 +6873,26 @@ tail:
 	JE         done
 	NEGQ       CX
 	LEAQ       vecTail<>+64(SB), DX
-	VMOVUPS    (DX)(CX*4), Y4
-	VMASKMOVPS (AX), Y4, Y5
-	VMOVAPS    Y1, Y6
-	VBLENDVPS  Y4, Y5, Y6, Y6
-	VBLENDVPS  Y4, Y5, Y0, Y5
-	VMINPS     Y0, Y5, Y0
-	VMAXPS     Y1, Y6, Y1
-	VMOVUPS    32(DX)(CX*4), Y4
-	VMASKMOVPS 32(AX), Y4, Y5
-	VMOVAPS    Y3, Y6
-	VBLENDVPS  Y4, Y5, Y6, Y6
-	VBLENDVPS  Y4, Y5, Y2, Y5
-	VMINPS     Y2, Y5, Y2
-	VMAXPS     Y3, Y6, Y3
+	VMOVUPS    (DX)(CX*4), Y8
+	VMASKMOVPS (AX), Y8, Y9
+	VMOVAPS    Y1, Y10
+	VBLENDVPS  Y8, Y9, Y10, Y10
+	VBLENDVPS  Y8, Y9, Y0, Y9
+	VMINPS     Y0, Y9, Y0
+	VMAXPS     Y1, Y10, Y1
+	VMOVUPS    32(DX)(CX*4), Y8
+	VMASKMOVPS 32(AX), Y8, Y9
+	VMOVAPS    Y3, Y10
+	VBLENDVPS  Y8, Y9, Y10, Y10
+	VBLENDVPS  Y8, Y9, Y2, Y9
+	VMINPS     Y2, Y9, Y2
+	VMAXPS     Y3, Y10, Y3
 
 done:
+	VMINPS  Y4, Y0, Y0
+	VMAXPS  Y5, Y1, Y1
+	VMINPS  Y6, Y2, Y2
+	VMAXPS  Y7, Y3, Y3
 	MOVQ    lanes+0(FP), AX
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y2, 32(AX)

@@ -27,7 +27,7 @@ func Dynamic(isa asm.Features, workers int) kernels.Tactic {
 				return 0
 			}
 			l := k.layout()
-			return l.floats + l.rows + l.constants + gemmInt8Workspace(k.Product, isa, GemmInt8Config{Workers: workers})
+			return l.floats + l.rows + l.constants + gemmInt8Workspace(k.Product, isa, GemmInt8Config{Workers: workers, Program: k.Alone()})
 		},
 		Bind: func(b kernels.Binding) (kernels.Kernel, error) {
 			k, err := newDynamicKernel(b, isa, workers)
@@ -69,10 +69,6 @@ func newDynamicKernel(b kernels.Binding, isa asm.Features, workers int) (*dynami
 		return nil, fmt.Errorf("a matrix is empty")
 	}
 	var err error
-	if k.by != graph.OneRange {
-		k.Output, err = quantised.SumsOf(b, isa)
-		return k, err
-	}
 	if k.Output, err = quantised.OutputOf(b, isa, true); err == nil && k.Residual >= 0 && b.In[k.Residual].Type != numeric.F32 {
 		err = fmt.Errorf("residual %v is not %s", b.In[k.Residual], numeric.F32)
 	}
@@ -103,14 +99,14 @@ func (k *dynamicKernel) pack(b kernels.Binding, isa asm.Features) error {
 		}
 		zero := int32(1) // whatever it is, sums start from that much
 		if k.by != graph.OneRange {
-			zero = middle
+			zero = quantised.Middle
 		}
 		return PackInt8(k.N, k.K, weights, scale, row, PackInt8Config{InZero: zero, Features: isa})
 	})
 	if err != nil {
 		return err
 	}
-	if k.gemm, err = NewGemmInt8(k.M, packed, GemmInt8Config{Workers: k.workers}); err != nil {
+	if k.gemm, err = NewGemmInt8(k.M, packed, GemmInt8Config{Workers: k.workers, Program: k.Alone()}); err != nil {
 		return err
 	}
 	if k.by != graph.OneRange {
@@ -127,9 +123,12 @@ func (k *dynamicKernel) pack(b kernels.Binding, isa asm.Features) error {
 type dynamicLayout struct{ floats, rows, constants int }
 
 func (k *dynamicKernel) layout() dynamicLayout {
-	l := dynamicLayout{floats: work.RoundUp64(k.Workspace()), rows: work.RoundUp64(k.M * k.K), constants: 2 * work.BlocksOf(k.N) * work.Lanes * 4}
+	l := dynamicLayout{rows: work.RoundUp64(k.M * k.K), constants: 2 * work.BlocksOf(k.N) * work.Lanes * 4}
 	if k.by != graph.OneRange {
-		l.constants = 2*work.RoundUp64(4*k.M) + max(1, k.workers)*work.RoundUp64(4*k.N)
+		l.constants = work.RoundUp64(rowBytes * k.M)
+	}
+	if k.Alone() == nil {
+		l.floats = work.RoundUp64(k.Workspace())
 	}
 	return l
 }
@@ -149,21 +148,18 @@ func (k *dynamicKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kern
 	q, constants := take(l.rows), take(l.constants)
 	call := k.calls.Get().(*GemmInt8Call)
 	*call = GemmInt8Call{A: q[:k.M*k.K], Epilogue: k.Registers, Workspace: w}
-	if k.rows != nil {
-		k.rows.launch(loop, call, numeric.View[float32](in[0].Host), numeric.View[float32](floats.Host), constants)
-		k.end(loop, call, floats, in, out)
-		return nil
+	if x := numeric.View[float32](in[0].Host); k.rows != nil {
+		k.rows.run(loop, call, x, constants)
+	} else {
+		k.quantise(loop, call, x, constants)
 	}
-	start, scale := numeric.View[int32](constants[:len(constants)/2]), numeric.View[float32](constants[len(constants)/2:])
-	to := k.whole.Run(loop, q, numeric.View[float32](in[0].Host))
-	for n := range start {
-		start[n], scale[n] = to.Zero*k.gemm.start[n], to.Scale*k.gemm.scale[n]
-	}
-	call.Start, call.Scale = start, scale
 	if k.Residual >= 0 {
 		call.Epilogue.Addend = work.Tensor4{Data: numeric.View[float32](in[k.Residual].Host)[:k.M*k.N], Image: k.N}
 	}
+	alone := k.Alone() != nil
 	switch {
+	case alone:
+		call.Result = out[0].Host
 	case k.Program != nil:
 		call.Epilogue.Float = work.Tensor4{Data: numeric.View[float32](floats.Host), Image: k.N}
 	case k.b.Out[0].Type == numeric.F32:
@@ -172,15 +168,20 @@ func (k *dynamicKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kern
 		call.Epilogue.Out = work.Bytes4{Data: out[0].Host, Image: k.N}
 	}
 	k.gemm.Run(loop, call)
-	k.end(loop, call, floats, in, out)
+	*call = GemmInt8Call{}
+	k.calls.Put(call)
+	if k.Program != nil && !alone {
+		k.Program.Launch(loop, floats, in, out[0])
+	}
 	return nil
 }
 
-// end runs the program, if there is one, on the products.
-func (k *dynamicKernel) end(loop work.Parallel, call *GemmInt8Call, floats kernels.Mem, in, out []kernels.Mem) {
-	*call = GemmInt8Call{}
-	k.calls.Put(call)
-	if k.Program != nil {
-		k.Program.Launch(loop, floats, in, out[0])
+// quantise quantises what a call reads by one range, and writes what its sums start from and are multiplied by.
+func (k *dynamicKernel) quantise(loop work.Parallel, call *GemmInt8Call, x []float32, constants []byte) {
+	start, scale := numeric.View[int32](constants[:len(constants)/2]), numeric.View[float32](constants[len(constants)/2:])
+	to := k.whole.Run(loop, call.A, x)
+	for n := range start {
+		start[n], scale[n] = to.Zero*k.gemm.start[n], to.Scale*k.gemm.scale[n]
 	}
+	call.Start, call.Scale = start, scale
 }

@@ -197,8 +197,12 @@ type GemmInt8Call struct {
 	Result   []byte // [M][N] elements of what the program makes, if there is one, in the place of the epilogue's tensors
 	// Where the zero point of A and its scale are known no earlier: what sums start from, and what they are multiplied by, of
 	// every column and those that fill the last block; nil for those that were packed.
-	Start     []int32
-	Scale     []float32
+	Start []int32
+	Scale []float32
+	// Where each row of A has a range of its own: these, as asm.Requant has them, and what the weights of each column add up to, times
+	// their scale, with those that fill the last block; nil where A has one.
+	Rows      []float32
+	Sums      []float32
 	Workspace []byte
 }
 
@@ -274,6 +278,9 @@ func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
 	if e.Columns != nil {
 		q.OutScale, q.OutZero = e.Columns.Range.ScaleAt(column), quantised.OffsetAt(e.Columns, column)
 	}
+	if r.call.Rows != nil {
+		q.Rows, q.Sums = r.call.Rows[2*row:], r.call.Sums[column:]
+	}
 	if e.Residual.Data != nil {
 		q.Residual, q.ResidualPixel, q.ResidualBlock = e.Residual.Data[row*e.Residual.Image+column:], e.Residual.Image, work.Lanes
 		q.ResidualScale, q.ResidualZero = e.ResidualScale, float32(e.ResidualZero)
@@ -344,6 +351,7 @@ func (r *gemmInt8Run) tail(p *quantised.Panel, a []byte, first, rows int, scratc
 		n := min(most, rows-row)
 		part := whole
 		part.OutPixel = width
+		part.Rows = part.Rows[min(2*row, len(part.Rows)):]
 		if whole.Residual != nil {
 			for i := range n {
 				copy(residual[i*width:][:columns], whole.Residual[(row+i)*whole.ResidualPixel:])

@@ -65,6 +65,7 @@ func After(r asm.Requant, n int) asm.Requant {
 	r.Addend = r.Addend[min(n*r.ResidualPixel, len(r.Addend)):]
 	r.Float = r.Float[min(n*r.OutPixel, len(r.Float)):]
 	r.Out = r.Out[min(n*r.OutPixel, len(r.Out)):]
+	r.Rows = r.Rows[min(2*n, len(r.Rows)):]
 	return r
 }
 

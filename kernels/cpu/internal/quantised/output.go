@@ -71,21 +71,6 @@ func OutputOf(b kernels.Binding, isa asm.Features, product bool) (Output, error)
 	return programmed(b, isa, product)
 }
 
-// SumsOf is OutputOf for a kernel whose sums are float32 before the epilogue begins: nothing is done in registers, and Program is nil
-// where nothing is left.
-func SumsOf(b kernels.Binding, isa asm.Features) (Output, error) {
-	if y := b.Layer.Outputs[0]; y.Quantized() {
-		if err := OneScale(y); err != nil {
-			return Output{}, fmt.Errorf("output %w", err)
-		}
-	}
-	o, err := programmed(b, isa, false)
-	if o.InPlace && b.Layer.Epilogue.Args == 0 {
-		o.Program = nil
-	}
-	return o, err
-}
-
 // programmed returns the output whose epilogue is a program.
 func programmed(b kernels.Binding, isa asm.Features, product bool) (Output, error) {
 	l, to := b.Layer, b.Out[0].Type

@@ -18,12 +18,11 @@ type Rows struct {
 
 // rowsRun is the state of one run.
 type rowsRun struct {
-	r     *Rows
-	x     []float32
-	q     []byte
-	scale []float32
-	less  []float32 // than 128, its zero point
-	back  []float32 // in place of both
+	r    *Rows
+	x    []float32
+	q    []byte
+	to   []float32
+	back []float32 // in the place of to
 }
 
 // NewRows prepares the quantisation of so many rows of n elements.
@@ -33,10 +32,14 @@ func NewRows(rows, n int, by graph.RowRange, isa asm.Features) *Rows {
 	return r
 }
 
-// Run quantises x into q, and writes of each row the scale and how much its zero point is less than 128. Several runs may go on at the
-// same time; none allocates.
-func (r *Rows) Run(parallel work.Parallel, q []byte, x, scale, less []float32) {
-	r.job.Each(parallel, work.CeilDiv(r.rows, r.unit), rowsRun{r: r, x: x, q: q, scale: scale, less: less})
+// Middle is the zero point that sums of rows with ranges of their own start from, whatever theirs are: what they differ by from it is
+// small where a row reaches as far to either side.
+const Middle = 128
+
+// Run quantises x into q, and writes to of each row by how much its zero point is less than Middle, and its scale. Several runs may go
+// on at the same time; none allocates.
+func (r *Rows) Run(parallel work.Parallel, q []byte, x []float32, to []float32) {
+	r.job.Each(parallel, work.CeilDiv(r.rows, r.unit), rowsRun{r: r, x: x, q: q, to: to})
 }
 
 // Round writes to y, by way of q, what the bytes of x stand for.
@@ -49,13 +52,13 @@ func (run *rowsRun) do(u, _ int) {
 	for row := u * r.unit; row < min((u+1)*r.unit, r.rows); row++ {
 		x, q := run.x[row*r.n:][:r.n], run.q[row*r.n:][:r.n]
 		low, high := extremes(&r.vec, x)
-		by := r.by.Of(min(low, 0), max(high, 0))
-		to := asm.Quantization{Scale: by.ScaleAt(0), Zero: by.ZeroAt(0)}
+		var to asm.Quantization
+		to.Scale, to.Zero = r.by.Of(min(low, 0), max(high, 0))
 		toBytes(&r.quant, q, x, to)
 		if run.back != nil {
 			r.quant.Dequantize(run.back[row*r.n:][:r.n], q, to)
 			continue
 		}
-		run.scale[row], run.less[row] = to.Scale, float32(128-to.Zero)
+		run.to[2*row], run.to[2*row+1] = float32(Middle-to.Zero), to.Scale
 	}
 }

@@ -21,6 +21,7 @@ const (
 	rResFloat, rFlip, rInverse                    = 104, 108, 112
 	rBetween, rBetweenLimits, rBetweenInverse     = 120, 124, 132
 	rActivation                                   = 140
+	rSums, rRows                                  = 144, 152
 )
 
 // qconvShape is a family of INT8 register tiles: up to pixels x 16*blocks accumulators of 16 int32.
@@ -95,7 +96,7 @@ func (k *qconvTile) emit() {
 		}
 	}
 	k.reduce()
-	e := requantTile{c: c, isa: avx512, args: requant, acc: k.acc, out: out, res: res, label: k.label, spare: zmm[:4*blocks+2], math: k.math}
+	e := requantTile{c: c, isa: avx512, args: requant, acc: k.acc, out: out, res: res, label: k.label, spare: zmm[:4*blocks+2], math: k.math, rows: true}
 	e.emit()
 	c.ADDQ(operand.U32(uint32(4*k.p)), k.pix)
 	c.SUBQ(operand.Imm(1), tiles)

@@ -158,7 +158,7 @@ func (k *qconvNarrowTile) emit(reduce func(*qconvNarrowTile, reg.GPVirtual)) {
 		}
 	}
 	reduce(k, at)
-	e := requantTile{c: c, isa: avx2, args: k.field(qRequant), acc: k.acc, out: out, res: res, label: k.label, spare: k.spare}
+	e := requantTile{c: c, isa: avx2, args: k.field(qRequant), acc: k.acc, out: out, res: res, label: k.label, spare: k.spare, rows: true}
 	e.emit()
 	c.SUBQ(operand.Imm(1), tiles.Addr)
 	c.JNE(operand.LabelRef(k.label("tile")))

@@ -234,7 +234,7 @@ func (k *qtileKernel) epilogue() {
 		for b := range begin {
 			c.VMOVDQU32(operand.Mem{Base: start, Disp: b * lane}, begin[b])
 		}
-		e := requantTile{c: c, isa: avx512, args: requant, out: out, res: res, label: label, spare: zmm[16:30], math: k.math}
+		e := requantTile{c: c, isa: avx512, args: requant, out: out, res: res, label: label, spare: zmm[16:30], math: k.math, rows: true}
 		for p := range pixels {
 			e.acc = append(e.acc, zmm[p*k.blocks:][:k.blocks])
 			for b, acc := range e.acc[p] {

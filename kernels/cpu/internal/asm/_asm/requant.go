@@ -1,13 +1,16 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // requantTile emits the epilogue of a tile of int32 accumulators: asm.Requant in registers. out and res are
-// left at the next tile's first pixel. It needs three spare registers, with AVX-512 four, and two and two for each block.
+// left at the next tile's first pixel. It needs three spare registers, with AVX-512 four, and two and two for each
+// block; with rows three for each block and two.
 type requantTile struct {
 	c        *build.Context
 	isa      *isa
@@ -16,6 +19,7 @@ type requantTile struct {
 	out, res reg.GPVirtual
 	label    func(string) string
 	spare    []reg.VecPhysical
+	rows     bool    // pixels may be rows that have ranges of their own
 	math     *vector // for activations, where at least six registers are spare; nil for none
 }
 
@@ -48,24 +52,62 @@ func (e *requantTile) emit() {
 func (e *requantTile) dequantise() {
 	c, vectors := e.c, len(e.acc[0])
 	from, to := e.field(rScale), e.field(rBias)
-	if e.isa == avx2 {
-		e.each(func(v int, a reg.VecPhysical) {
-			c.VCVTDQ2PS(a, a)
-			c.VMULPS(operand.Mem{Base: from, Disp: v * e.isa.width}, a, a)
-			c.VADDPS(operand.Mem{Base: to, Disp: v * e.isa.width}, a, a)
-		})
-		return
+	constant := func(of reg.GPVirtual, v int) operand.Op { return operand.Mem{Base: of, Disp: v * e.isa.width} }
+	if e.isa != avx2 {
+		held := map[reg.GPVirtual][]reg.VecPhysical{from: e.spare[:vectors], to: e.spare[vectors : 2*vectors]}
+		for v := range vectors {
+			c.VMOVUPS(constant(from, v), held[from][v])
+			c.VMOVUPS(constant(to, v), held[to][v])
+		}
+		constant = func(of reg.GPVirtual, v int) operand.Op { return held[of][v] }
 	}
-	scale, bias := e.spare[:vectors], e.spare[vectors:2*vectors]
-	for v := range vectors {
-		c.VMOVUPS(operand.Mem{Base: from, Disp: v * lane}, scale[v])
-		c.VMOVUPS(operand.Mem{Base: to, Disp: v * lane}, bias[v])
-	}
+	add := func(v int, a reg.VecPhysical) { c.VADDPS(constant(to, v), a, a) }
 	e.each(func(v int, a reg.VecPhysical) {
 		c.VCVTDQ2PS(a, a)
-		c.VMULPS(scale[v], a, a)
-		c.VADDPS(bias[v], a, a)
+		c.VMULPS(constant(from, v), a, a)
+		if !e.rows {
+			add(v, a)
+		}
 	})
+	if e.rows {
+		e.byRows()
+		e.each(add)
+	}
+}
+
+// byRows takes back by how much the zero point of each row is less, times the sums of columns, and multiplies by the row's scale. With
+// AVX-512 the registers behind those of biases are free, and those of scales; otherwise all are that are spare.
+func (e *requantTile) byRows() {
+	c, vectors, past := e.c, len(e.acc[0]), e.label("scaled")
+	row := e.field(rRows)
+	c.TESTQ(row, row)
+	c.JEQ(operand.LabelRef(past))
+	from := e.field(rSums)
+	less, more := e.spare[0], e.spare[1]
+	sums := func(v int) operand.Op { return operand.Mem{Base: from, Disp: v * e.isa.width} }
+	if e.isa != avx2 {
+		free := slices.Concat(e.spare[:vectors], e.spare[2*vectors:])
+		less, more = free[0], free[1]
+		for v := range vectors {
+			c.VMOVUPS(operand.Mem{Base: from, Disp: v * lane}, free[2+v])
+		}
+		sums = func(v int) operand.Op { return free[2+v] }
+	}
+	for p, accs := range e.acc {
+		c.VBROADCASTSS(operand.Mem{Base: row, Disp: 8 * p}, less)
+		for v, a := range accs {
+			c.VMULPS(sums(v), less, more)
+			c.VADDPS(more, a, a)
+		}
+		scale := more
+		c.VBROADCASTSS(operand.Mem{Base: row, Disp: 8*p + 4}, scale)
+		for _, a := range accs {
+			c.VMULPS(scale, a, a)
+		}
+	}
+	c.ADDQ(operand.U32(uint32(8*len(e.acc))), row)
+	c.MOVQ(row, operand.Mem{Base: e.args, Disp: rRows})
+	c.Label(past)
 }
 
 // activate applies one of the two forms of GELU, whose tables follow each other. It comes to nothing but a test where there is none.

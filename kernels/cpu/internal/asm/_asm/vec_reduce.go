@@ -166,16 +166,28 @@ func (v vector) storeLanes(x []reg.VecVirtual, i int) {
 	}
 }
 
-// emitRange emits the minima and maxima of each lane. NaN is ignored: the accumulator is the second source.
+// emitRange emits the minima and maxima of each lane. NaN is ignored: the accumulator is the second source. Four of each hide the latency.
 func emitRange(v vector) {
 	c := v.c
 	name := "vecRange" + v.isa.name
 	function(c, name, "func(lanes, src *float32, n int)", name+" leaves 16 minima and 16 maxima; see VecKernel.Range.")
 	src, n := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
 	var low, high []reg.VecVirtual
-	for range v.isa.parts() {
+	for range 4 {
 		low, high = append(low, v.splat(math.Inf(1))), append(high, v.splat(math.Inf(-1)))
 	}
+	c.Label("four")
+	c.CMPQ(n, operand.Imm(uint64(v.isa.width))) // numbers in four registers
+	c.JLT(operand.LabelRef("few"))
+	for i := range low {
+		x := v.load(operand.Mem{Base: src, Disp: i * v.isa.width}, nil)
+		c.VMINPS(low[i], x, low[i])
+		c.VMAXPS(high[i], x, high[i])
+	}
+	c.ADDQ(operand.U32(uint32(4*v.isa.width)), src)
+	c.SUBQ(operand.Imm(uint64(v.isa.width)), n)
+	c.JMP(operand.LabelRef("four"))
+	c.Label("few")
 	v.overVectors(n, func(mask reg.Register, at int) {
 		least, most := low[at/v.isa.width], high[at/v.isa.width]
 		x := v.load(operand.Mem{Base: src, Disp: at}, mask)
@@ -193,6 +205,12 @@ func emitRange(v vector) {
 		c.VMINPS(least, x, least)
 		c.VMAXPS(most, y, most)
 	}, func() { c.ADDQ(operand.Imm(lane), src) })
+	for parts := v.isa.parts(); len(low) > parts; low, high = low[:len(low)/2], high[:len(high)/2] {
+		for i := range len(low) / 2 {
+			c.VMINPS(low[len(low)/2+i], low[i], low[i])
+			c.VMAXPS(high[len(high)/2+i], high[i], high[i])
+		}
+	}
 	v.storeLanes(low, 0)
 	v.storeLanes(high, 1)
 	c.VZEROUPPER()
