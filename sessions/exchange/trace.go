@@ -3,6 +3,7 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -25,7 +26,7 @@ func Trace(s *report.Snapshot) ([]byte, error) {
 		{{"ph", "M"}, {"pid", pid}, {"tid", steps}, {"name", "thread_name"}, {"args", object{{"name", "steps"}}}},
 	}
 	slice := func(tid int, name, cat string, at, took time.Duration, args object) {
-		events = append(events, object{{"ph", "X"}, {"pid", pid}, {"tid", tid}, {"name", name}, {"cat", cat}, {"ts", micros(at)}, {"dur", micros(took)}, {"args", args}})
+		events = append(events, object{{"ph", "X"}, {"pid", pid}, {"tid", tid}, {"name", name}, {"cat", cat}, {"ts", traceTime(at)}, {"dur", traceTime(took)}, {"args", args}})
 	}
 	begin := time.Duration(0)
 	if i := t.Inference; i != nil && !i.InPlace {
@@ -44,7 +45,7 @@ func Trace(s *report.Snapshot) ([]byte, error) {
 		tid, took := steps, l.Median
 		at = beside.enter(l.Fork, at)
 		if m := s.Memory; m != nil && len(m.Live) == len(t.Layers) {
-			events = append(events, object{{"ph", "C"}, {"pid", pid}, {"name", "arena"}, {"ts", micros(at)}, {"args", object{{"live bytes", m.Live[i]}}}})
+			events = append(events, object{{"ph", "C"}, {"pid", pid}, {"name", "arena"}, {"ts", traceTime(at)}, {"args", object{{"live bytes", m.Live[i]}}}})
 		}
 		begins := at
 		if l.Fork > 0 && l.Fork <= len(t.Forks) {
@@ -59,12 +60,22 @@ func Trace(s *report.Snapshot) ([]byte, error) {
 	}
 	at = beside.enter(0, at)
 	if s.Memory != nil && len(s.Memory.Live) == len(t.Layers) {
-		events = append(events, object{{"ph", "C"}, {"pid", pid}, {"name", "arena"}, {"ts", micros(at)}, {"args", object{{"live bytes", 0}}}})
+		events = append(events, object{{"ph", "C"}, {"pid", pid}, {"name", "arena"}, {"ts", traceTime(at)}, {"args", object{{"live bytes", 0}}}})
 	}
 	return marshal(object{{"displayTimeUnit", "ns"}, {"traceEvents", events}})
 }
 
 func micros(d time.Duration) float64 { return float64(d) / 1e3 }
+
+// traceTime returns microseconds that are the same whole nanoseconds whether a reader rounds or truncates them: Perfetto did either, and
+// drops a slice that begins a nanosecond before the one ahead of it ends.
+func traceTime(d time.Duration) float64 {
+	v := micros(d)
+	if time.Duration(v*1e3) < d {
+		v = math.Nextafter(v, math.Inf(1))
+	}
+	return v
+}
 
 // laneTimes says when the steps of forks begin, as if each lane began with its fork.
 type laneTimes struct {
@@ -88,7 +99,15 @@ func (l *laneTimes) enter(fork int, at time.Duration) time.Duration {
 		return at
 	}
 	if l.fork > 0 {
-		at = l.begin + l.forks[l.fork-1].Beside
+		f := &l.forks[l.fork-1]
+		at = l.begin + f.Beside
+		for _, lane := range f.Lanes { // whose steps may take longer as they were measured: what follows is not to begin in one
+			end := l.begin
+			for _, s := range lane {
+				end += s.Median
+			}
+			at = max(at, end)
+		}
 	}
 	l.fork, l.begin = fork, at
 	return at
