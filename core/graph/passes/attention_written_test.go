@@ -327,6 +327,11 @@ func TestAttentionAsWritten(t *testing.T) {
 			s = n.elt("Masked", elementwise.Select, nil, seen, s, n.scalar(-math.MaxFloat32))
 			return n.output(n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s), v))
 		}},
+		{"scaled-by-a-number-of-the-program", func(n *net) *graph.Network { // as a FusedMatMul is imported
+			half := elementwise.Program{Args: 1, Code: []elementwise.Instr{{Op: elementwise.Const, Imm: [2]float32{0.5}}, {Op: elementwise.Mul, Arg: [3]int{0, 1}}}}
+			s := n.add("Scaled", graph.Pointwise, graph.Elementwise{Program: half}, n.add("QK", graph.MatMul, nil, n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries)))
+			return n.output(n.add("PV", graph.MatMul, nil, n.add("Softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: 3}, s), n.input("v", 2, 4, queries, headSize)))
+		}},
 		{"masked-scores-are-bounded", func(n *net) *graph.Network { // as of XGLM; -Inf in a whole row would be no number
 			s := n.binary("Masked", elementwise.Add, n.add("QK", graph.MatMul, nil, n.input("q", 2, 4, queries, headSize), n.input("k", 2, 4, headSize, queries)), n.input("mask", 2, 1, 1, queries))
 			s = n.reshape("Flat", n.binary("Bounded", elementwise.Max, s, n.scalar(-math.MaxFloat32)), 8, queries, queries)

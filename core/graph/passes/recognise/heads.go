@@ -241,7 +241,13 @@ func (v *layout) before(l *graph.Layer, scaled bool) (x *graph.Tensor, factor fl
 // scaling returns what l multiplies by a constant factor, and the factor.
 func scaling(l *graph.Layer) (*graph.Tensor, float64, bool) {
 	p, ok := graph.ProgramOf(l)
-	if !ok || len(p.Code) != 1 || len(l.Inputs) != 2 || l.Epilogue.Args > 0 {
+	if !ok || l.Epilogue.Args > 0 {
+		return nil, 0, false
+	}
+	if s, ok := timesImmediate(p); ok && l.Inputs[0].Type == l.Outputs[0].Type {
+		return l.Inputs[0], s, true
+	}
+	if len(p.Code) != 1 || len(l.Inputs) != 2 {
 		return nil, 0, false
 	}
 	in := p.Code[0]
@@ -259,6 +265,15 @@ func scaling(l *graph.Layer) (*graph.Tensor, float64, bool) {
 		}
 	}
 	return nil, 0, false
+}
+
+// timesImmediate returns the number that a program multiplies its only argument by.
+func timesImmediate(p elementwise.Program) (float64, bool) {
+	if p.Args != 1 || len(p.Code) != 2 || p.Code[0].Op != elementwise.Const || p.Code[1].Op != elementwise.Mul {
+		return 0, false
+	}
+	a, b := p.Code[1].Arg[0], p.Code[1].Arg[1]
+	return float64(p.Code[0].Imm[0]), min(a, b) == 0 && max(a, b) == 1
 }
 
 // resultForms returns the forms in which t, the result of a product, can be written, the best first: as itself, or as what is made of
