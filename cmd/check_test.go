@@ -81,7 +81,7 @@ func TestCheckEngineFile(t *testing.T) {
 	}
 	_, plain := built("plain.engine")
 	kept, whole := built("kept.engine", "--keep-source")
-	quantised, small := built("int8.engine", "--precision", "int8")
+	quantised, small := built("int8.engine", append(rough(t), "--precision", "int8")...)
 	for _, c := range []struct {
 		size int64
 		args []string
