@@ -42,9 +42,11 @@ func checkCommand(t tables) *cobra.Command {
 		SuggestFor: []string{"budget", "gate", "ci", "junit", "limit"},
 		Short:      "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one",
 		Long: "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one. Limits are absolute or\n" +
-			"against a baseline: another engine or model, which is measured in the same rounds, or a recording. What is checked may be recorded, too: behind @ which configuration. A latency is over its\n" +
+			"against a baseline: another engine or model, which is measured in the same rounds, or a recording. A baseline that is an engine is\n" +
+			"measured as it was built, a model in the configuration that flags say, and either, with @ behind it, in that of trtui diff, as in\n" +
+			"main.onnx@fp32. What is checked may be recorded, too: behind @ which configuration. A latency is over its\n" +
 			"limit where that is so with 99 % confidence. As long as its rounds do not tell on which side of the limit it is, the measurement\n" +
-			"goes on, to --max-duration.\n\n" +
+			"goes on, to --max-duration. It ends with 2 where a figure that is limited is not known, and no limit is exceeded.\n\n" +
 			"A budget is a file of YAML: what limits refer to, if they do to anything, and the limits.\n\n" +
 			"\tbaseline: main.engine\n" +
 			"\tlimits:\n" +
@@ -65,7 +67,7 @@ func checkCommand(t tables) *cobra.Command {
 	o.register(c, takeAll)
 	f := c.Flags()
 	f.StringVar(&o.budget, "budget", "", "`FILE` of limits, in YAML")
-	f.StringVar(&o.baseline, "baseline", "", "`FILE` that limits refer to, in place of the budget's own: an engine, a model, or a recording, behind @ which of its configurations")
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` that limits refer to, in place of the budget's own: an engine, a model, or a recording, behind @ which configuration of it")
 	f.DurationVar(&o.duration, "duration", 3*time.Second, "how long times are measured, at least")
 	f.DurationVar(&o.longest, "max-duration", 2*time.Minute, "how long an engine's times are measured where they do not tell before")
 	under(c, "Budget", "budget", "baseline", "duration", "max-duration")
@@ -137,7 +139,7 @@ func (o *checkFlags) checkRecorded(stdout io.Writer, b *budget.Budget, subject *
 	return o.answer(stdout, b, &budget.Measured{Snapshot: subject}, baseline)
 }
 
-// answer writes whether the limits are kept; they are not if it returns errNo.
+// answer writes whether the limits are kept; they are not if it returns errNo, and another error says of which it cannot be told.
 func (o *checkFlags) answer(stdout io.Writer, b *budget.Budget, own, baseline *budget.Measured) error {
 	c, err := b.Check(own, baseline)
 	if err != nil {
@@ -146,7 +148,10 @@ func (o *checkFlags) answer(stdout io.Writer, b *budget.Budget, own, baseline *b
 	if err := o.write(stdout, own.Snapshot, c); err != nil || c.Passed {
 		return err
 	}
-	return errNo
+	if c.Count(report.CheckFailed) > 0 {
+		return errNo
+	}
+	return fmt.Errorf("%s: whether %s kept cannot be said", b.Path, config.CountOf(c.Count(report.CheckUnknown), "limit is", "limits are"))
 }
 
 // readBudget reads the file of limits.
@@ -211,17 +216,25 @@ func (o *checkFlags) measure(ctx context.Context, b *budget.Budget, p *place, ow
 	return m, baseline, err
 }
 
-// rival opens a baseline that is no recording, with the devices and the data of the model that is held to the budget.
-func (o *checkFlags) rival(p *place, path string) (*sessions.Rival, *model.Model, error) {
-	m, err := o.openModel(path)
+// rival opens a baseline that is no recording, with the devices and the data of the model that is held to the budget. An engine is
+// measured as it was built, whatever flags make of that model, unless its name says behind @ what of it.
+func (o *checkFlags) rival(p *place, name string) (*sessions.Rival, *model.Model, error) {
+	x, work := parseOperand(name), p.work
+	m, err := o.imported(x.path)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, err := o.configFor(m)
+	var cfg config.Config
+	if m.Engine != nil && x.which == "" {
+		work.Recalibrate = false
+		cfg, err = o.asBuilt(m)
+	} else if m, err = o.equipped(m, nil); err == nil {
+		cfg, err = o.configOf(m, x)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return &sessions.Rival{Runner: sessions.NewRunner(m, p.work, p.told), Config: cfg}, m, nil
+	return &sessions.Rival{Runner: sessions.NewRunner(m, work, p.told), Config: cfg}, m, nil
 }
 
 // engineFile notes how large the file of an engine is: the one that it was read from, unless flags make another engine of it, or else the

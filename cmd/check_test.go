@@ -50,6 +50,8 @@ func TestCheck(t *testing.T) {
 	memory := file("memory.yaml", "limits:\n  arena: baseline\n")
 	wants(check(2, memory), "memory.yaml:2: the limit of arena is relative to a baseline", "--baseline names one")
 	wants(check(2, file("typo.yaml", "limits:\n  arenas: 1 KiB\n")), `typo.yaml:2: unknown limit "arenas"; did you mean "arena"?`)
+	unlabelled := file("unlabelled.yaml", "limits:\n  top1: 80 %\n  arena: 1 GiB\n")
+	wants(check(2, unlabelled, digitsFile), "top1: not known: it needs data", "not known of 1 of 2 limits", "whether 1 limit is kept cannot be said")
 	wants(check(2, sound, "--format", "csv"), "want text, json, junit or markdown")
 	command(t, 2, "check", "-q")
 }
@@ -99,21 +101,56 @@ func TestCheckEngineFile(t *testing.T) {
 	}
 }
 
+// TestCheckBaseline measures a baseline that is an engine as it was built, whatever flags make of the checked model, and what is named
+// behind @; and says which configuration that is.
+func TestCheckBaseline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	dir := t.TempDir()
+	budget, engine := filepath.Join(dir, "b.yaml"), filepath.Join(dir, "main.engine")
+	if err := os.WriteFile(budget, []byte("limits:\n  weights: baseline\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(dir, "cache.jsonl")
+	command(t, 0, "build", "-q", "--timing-cache", cache, "--keep-source", "-o", engine)
+	plain := ""
+	for _, c := range []struct {
+		code                   int
+		precision, name, label string
+	}{
+		{0, "fp32", engine, "fp32"}, {0, "int8", engine, "fp32"}, {0, "int8", engine + "@fp32", "fp32"}, {0, "int8", "@fp32", "fp32"},
+		{1, "fp32", engine + "@int8", "int8/"}, {1, "fp32", "@int8/mse", "int8/mse"},
+	} {
+		text, _ := command(t, c.code, "check", "-q", "--timing-cache", cache, "--budget", budget, "--precision", c.precision, "--rounding", "nearest", "--baseline", c.name)
+		if !strings.Contains(text, ", baseline "+c.name+" ("+c.label) {
+			t.Errorf("%s beside %s: no %q in\n%s", c.precision, c.name, c.label, text)
+		}
+		limit, _, _ := strings.Cut(text[strings.Index(text, "<= "):], " (baseline)")
+		if plain == "" {
+			plain = limit
+		}
+		if same := limit == plain; same != (c.label == "fp32") {
+			t.Errorf("%s beside %s: the weights are %s, those of fp32 %s", c.precision, c.name, limit, plain)
+		}
+	}
+}
+
 // TestCheckFormats writes what came of a budget in every format.
 func TestCheckFormats(t *testing.T) {
 	v := func(f float64) *float64 { return &f }
-	c := &report.Check{Budget: "b.yaml", Baseline: "main.engine", Beside: true, Rounds: 45, Rows: []report.CheckRow{
+	c := &report.Check{Budget: "b.yaml", Baseline: "main.engine", BaselineLabel: "int8/mse", Beside: true, Rounds: 45, Rows: []report.CheckRow{
 		{Metric: "latency_p50", Line: 3, Unit: "ms", Limit: 1.05, Asked: "baseline + 5 %", Baseline: v(1), Value: v(1.2), Low: v(1.19), High: v(1.21), Verdict: report.CheckFailed},
 		{Metric: "top1", Line: 4, Unit: "share", Least: true, Limit: 0.9, Asked: "90 %", Value: v(0.95), Verdict: report.CheckOK},
 		{Metric: "latency_p99", Line: 6, Unit: "ms", Limit: 1, Asked: "1 ms", Value: v(1.01), Low: v(0.9), High: v(1.2), Verdict: report.CheckNoise, Why: "over the limit by less than 45 rounds tell apart", Telling: 3000},
-		{Metric: "top5", Line: 5, Unit: "share", Least: true, Limit: 0.9, Asked: "90 %", Verdict: report.CheckFailed, Why: "not known | at all"},
+		{Metric: "top5", Line: 5, Unit: "share", Least: true, Limit: 0.9, Asked: "90 %", Verdict: report.CheckUnknown, Why: "not known | at all"},
 	}}
 	snap := &report.Snapshot{Model: &report.Model{Name: "m<1>"}, Config: config.Default()}
 	for format, parts := range map[string][]string{
-		"text":     {"1.2 ms (1.19 to 1.21)", "<= 1.05 ms (baseline + 5 %)", "measured in the same 45 rounds", "top5: not known", "over budget: 2 of 4 limits not kept", "tell apart; if it stays there about 3000 would: --max-duration 1m30s"},
-		"markdown": {"| latency_p50 | 1.2 ms (1.19 to 1.21) | <= 1.05 ms (baseline + 5 %) | 1 ms | **failed** |", `not known \| at all`},
-		"json":     {`"passed": false`, `"verdict": "failed"`, `"low": 1.19`, `"asked": "90 %"`, `"value": null`, `"least": true`, `"telling_rounds": 3000`},
-		"junit":    {`tests="4" failures="2"`, `name="latency_p50" file="b.yaml" line="3"`, "m&lt;1&gt;"},
+		"text":     {"1.2 ms (1.19 to 1.21)", "<= 1.05 ms (baseline + 5 %)", "measured in the same 45 rounds", "top5: not known", "baseline main.engine (int8/mse), measured", "over budget: 1 of 4 limits not kept, 1 not known", "tell apart; if it stays there about 3000 would: --max-duration 1m30s"},
+		"markdown": {"baseline main.engine (int8/mse)", "| **unknown** |", "| latency_p50 | 1.2 ms (1.19 to 1.21) | <= 1.05 ms (baseline + 5 %) | 1 ms | **failed** |", `not known \| at all`},
+		"json":     {`"passed": false`, `"baseline_label": "int8/mse"`, `"verdict": "unknown"`, `"verdict": "failed"`, `"low": 1.19`, `"asked": "90 %"`, `"value": null`, `"least": true`, `"telling_rounds": 3000`},
+		"junit":    {`tests="4" failures="1" errors="1"`, "baseline 1 ms of main.engine (int8/mse)", "<error message=", `name="latency_p50" file="b.yaml" line="3"`, "m&lt;1&gt;"},
 	} {
 		o := &checkFlags{modelFlags: &modelFlags{}, longest: time.Minute, perRound: 30 * time.Millisecond}
 		o.output.format = format

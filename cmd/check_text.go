@@ -56,7 +56,7 @@ func (o *checkFlags) why(r *report.CheckRow) string {
 func checkHeading(c *report.Check) string {
 	text := "budget " + c.Budget
 	if c.Baseline != "" {
-		text += ", baseline " + c.Baseline
+		text += ", baseline " + baselineText(c)
 	}
 	switch {
 	case c.Beside:
@@ -67,18 +67,26 @@ func checkHeading(c *report.Check) string {
 	return text
 }
 
+// baselineText names what limits refer to, and its configuration.
+func baselineText(c *report.Check) string {
+	if c.BaselineLabel == "" {
+		return c.Baseline
+	}
+	return fmt.Sprintf("%s (%s)", c.Baseline, c.BaselineLabel)
+}
+
 // checkResult counts what was kept.
 func checkResult(c *report.Check) string {
-	kept := 0
-	for _, r := range c.Rows {
-		if r.Verdict != report.CheckFailed {
-			kept++
-		}
+	all, over, unknown := count(len(c.Rows), "limit"), c.Count(report.CheckFailed), c.Count(report.CheckUnknown)
+	switch {
+	case over > 0 && unknown > 0:
+		return fmt.Sprintf("over budget: %d of %s not kept, %d not known", over, all, unknown)
+	case over > 0:
+		return fmt.Sprintf("over budget: %d of %s not kept", over, all)
+	case unknown > 0:
+		return fmt.Sprintf("not known of %d of %s", unknown, all)
 	}
-	if kept == len(c.Rows) {
-		return fmt.Sprintf("all of %s kept", count(len(c.Rows), "limit"))
-	}
-	return fmt.Sprintf("over budget: %d of %s not kept", len(c.Rows)-kept, count(len(c.Rows), "limit"))
+	return fmt.Sprintf("all of %s kept", all)
 }
 
 func figure(v *float64, unit string) string {
@@ -130,7 +138,7 @@ func (o *checkFlags) writeMarkdown(w io.Writer, snap *report.Snapshot, c *report
 	writeMarkdown(w, []string{"metric", ">measured", ">limit", ">baseline", "verdict", ""}, func(row func(...string)) {
 		for _, r := range c.Rows {
 			verdict := string(r.Verdict)
-			if r.Verdict == report.CheckFailed {
+			if !r.Verdict.Passes() {
 				verdict = "**" + verdict + "**"
 			}
 			row(r.Metric, checkValue(r), checkLimit(r), figure(r.Baseline, r.Unit), verdict, o.why(&r))
@@ -145,6 +153,7 @@ type (
 		Name     string      `xml:"name,attr"`
 		Tests    int         `xml:"tests,attr"`
 		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
 		Cases    []junitCase `xml:"testcase"`
 	}
 	junitCase struct {
@@ -152,19 +161,23 @@ type (
 		Name    string        `xml:"name,attr"`
 		File    string        `xml:"file,attr"`
 		Line    int           `xml:"line,attr"`
-		Failure *junitFailure `xml:"failure"`
+		Failure *junitMessage `xml:"failure"`
+		Error   *junitMessage `xml:"error"`
 		Out     string        `xml:"system-out"`
 	}
-	junitFailure struct {
+	junitMessage struct {
 		Message string `xml:"message,attr"`
 	}
 )
 
-// writeJUnit writes each limit as a test.
+// writeJUnit writes each limit as a test, which fails where the limit is not kept and has an error where that is not known.
 func (o *checkFlags) writeJUnit(w io.Writer, snap *report.Snapshot, c *report.Check) error {
 	suite := junitSuite{Name: "trtui check " + snap.Model.Name, Tests: len(c.Rows)}
 	for _, r := range c.Rows {
 		text := fmt.Sprintf("%s, limit %s, baseline %s", checkValue(r), checkLimit(r), figure(r.Baseline, r.Unit))
+		if r.Baseline != nil {
+			text += " of " + baselineText(c)
+		}
 		if r.What != "" {
 			text += ": " + r.What
 		}
@@ -172,9 +185,13 @@ func (o *checkFlags) writeJUnit(w io.Writer, snap *report.Snapshot, c *report.Ch
 			text += ": " + o.why(&r)
 		}
 		one := junitCase{Class: snap.Model.Name + " " + string(snap.Config.Precision), Name: r.Metric, File: c.Budget, Line: r.Line, Out: text}
-		if r.Verdict == report.CheckFailed {
+		switch r.Verdict {
+		case report.CheckFailed:
 			suite.Failures++
-			one.Failure = &junitFailure{text}
+			one.Failure = &junitMessage{text}
+		case report.CheckUnknown:
+			suite.Errors++
+			one.Error = &junitMessage{text}
 		}
 		suite.Cases = append(suite.Cases, one)
 	}

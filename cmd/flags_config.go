@@ -312,13 +312,8 @@ func (g *configFlags) over(base, asked config.Config) config.Config {
 	given(g, "calibrator", &cfg.Calibrator, asked.Calibrator)
 	g.quantization.over(g, &cfg.Quantization, asked.Quantization)
 	given(g, "weights", &cfg.Weights, asked.Weights)
-	given(g, "batch", &cfg.Batch, asked.Batch)
-	if cfg.Batch != base.Batch {
-		cfg.Shapes = nil
-	}
-	given(g, "shapes", &cfg.Shapes, asked.Shapes)
+	g.overInputs(&cfg, asked)
 	g.overProfiles(&cfg, asked)
-	given(g, "state", &cfg.State, asked.State)
 	given(g, "rules", &cfg.RuleFiles, asked.RuleFiles)
 	given(g, "disable", &cfg.Disable, asked.Disable)
 	given(g, "passes-until", &cfg.Until, asked.Until)
@@ -327,6 +322,36 @@ func (g *configFlags) over(base, asked config.Config) config.Config {
 	given(g, "tactic", &cfg.Pin, asked.Pin)
 	given(g, "forbid-tactic", &cfg.Forbid, asked.Forbid)
 	return cfg
+}
+
+// overInputs changes what inferences get by the flags that were given.
+func (g *configFlags) overInputs(cfg *config.Config, asked config.Config) {
+	batch := cfg.Batch
+	given(g, "batch", &cfg.Batch, asked.Batch)
+	if cfg.Batch != batch {
+		cfg.Shapes = nil
+	}
+	given(g, "shapes", &cfg.Shapes, asked.Shapes)
+	given(g, "state", &cfg.State, asked.State)
+}
+
+// asBuilt returns the configuration that an engine was built with, with the batch, the shapes and the state that flags or the file of
+// --config give. What else they say is of how a model is built.
+func (g *configFlags) asBuilt(m *model.Model, shapes map[string][]int) (config.Config, error) {
+	cfg, err := m.BuiltWith()
+	if err != nil {
+		return cfg, err
+	}
+	asked, err := g.asked()
+	if err != nil {
+		return cfg, err
+	}
+	if g.file != nil {
+		said := g.file.Over(cfg)
+		cfg.Batch, cfg.Shapes, cfg.State = said.Batch, said.Shapes, said.State
+	}
+	g.overInputs(&cfg, asked)
+	return g.shaped(m, cfg, shapes)
 }
 
 // given sets what a flag is for, if it was given.

@@ -66,14 +66,31 @@ func (f *modelFlags) openTold(path string, stderr io.Writer) (*place, error) {
 
 // openModel opens a model or an engine; no path names the embedded model.
 func (f *modelFlags) openModel(path string) (*model.Model, error) {
+	return f.equipped(f.imported(path))
+}
+
+// imported does without what flags make of a model.
+func (f *modelFlags) imported(path string) (*model.Model, error) {
 	if path == "" {
 		if err := f.sequences.unfit("the built-in one has none"); err != nil {
 			return nil, err
 		}
-		return f.equipped(model.Parse(f.own.ops(), model.Embedded, testdata.Model()))
+		return model.Parse(f.own.ops(), model.Embedded, testdata.Model())
 	}
 	m, err := model.Import(f.importer(), path)
-	return f.equipped(m, f.orBehind(path, err))
+	return m, f.orBehind(path, err)
+}
+
+// asBuilt returns the configuration that an engine was built with, at the shapes that are asked for now, and gives it the program's own
+// passes and calibrators and the rules of that time.
+func (f *modelFlags) asBuilt(m *model.Model) (config.Config, error) {
+	cfg, err := f.config.asBuilt(m, f.data.shapes)
+	if err != nil {
+		return cfg, err
+	}
+	m.Passes, m.Calibrators = f.own.Passes, f.own.Calibrators
+	m.Rules, _ = model.ReadRules(f.own.ops(), cfg.RuleFiles)
+	return cfg, nil
 }
 
 // lookAtModel opens a model that need not be run.

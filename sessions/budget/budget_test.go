@@ -100,18 +100,36 @@ func measured(rounds ...float64) *Measured {
 // TestCheck holds figures without noise to their limits, to the digit.
 func TestCheck(t *testing.T) {
 	for text, want := range map[string]report.Verdict{
-		"top1: 90 %": report.CheckOK, "top1: 90.01 %": report.CheckFailed, "top5: 1 %": report.CheckFailed,
+		"top1: 90 %": report.CheckOK, "top1: 90.01 %": report.CheckFailed, "top5: 1 %": report.CheckUnknown,
 		"sqnr: 31 dB": report.CheckOK, "sqnr: 31.1 dB": report.CheckFailed, "arena: 1000 B": report.CheckOK, "arena: 999 B": report.CheckFailed,
-		"engine_file: 5000 B": report.CheckOK, "launches: 3": report.CheckFailed, "arena: baseline": report.CheckOK, "arena: baseline - 1 %": report.CheckFailed,
+		"engine_file: 5000 B": report.CheckOK, "launches: 3": report.CheckUnknown, "arena: baseline": report.CheckOK, "arena: baseline - 1 %": report.CheckFailed,
 		"latency_p50: 1 ms": report.CheckOK, "latency_p50: 0.99 ms": report.CheckFailed,
 	} {
 		c, err := read(t, "limits:\n  "+text).Check(measured(), measured())
-		if err != nil || c.Rows[0].Verdict != want || c.Passed != (want != report.CheckFailed) {
+		if err != nil || c.Rows[0].Verdict != want || c.Passed != want.Passes() {
 			t.Errorf("%s: %+v, %v, want %s", text, c, err, want)
 		}
 	}
 	if _, err := read(t, "limits:\n  arena: baseline").Check(measured(), nil); err == nil {
 		t.Error("a limit relative to nothing is checked")
+	}
+}
+
+// TestUnknown gives as the reason what is missing: a figure of the engine before one of its baseline.
+func TestUnknown(t *testing.T) {
+	known, bare := measured(), measured()
+	bare.Accuracy = nil
+	for _, c := range []struct {
+		own, baseline *Measured
+		want          string
+	}{{bare, bare, "it needs data"}, {bare, known, "it needs data"}, {known, bare, "not known of the baseline"}} {
+		check, err := read(t, "baseline: main.engine\nlimits:\n  top1: baseline - 1 %").Check(c.own, c.baseline)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row := check.Rows[0]; row.Verdict != report.CheckUnknown || check.Passed || !strings.Contains(row.Why, c.want) {
+			t.Errorf("%+v, want %q", row, c.want)
+		}
 	}
 }
 

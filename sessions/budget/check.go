@@ -23,15 +23,16 @@ func (b *Budget) Check(m, baseline *Measured) (*report.Check, error) {
 		}
 	}
 	c := &report.Check{Budget: b.Path, Baseline: b.Baseline, Passed: true}
+	if baseline != nil && b.Baseline != "" {
+		c.BaselineLabel = baseline.Config.Label(baseline.Model.Quantized())
+	}
 	if b.Timed() {
 		c.Rounds = len(m.rounds())
 		c.Beside = b.beside(m, baseline)
 	}
 	for _, l := range b.limits {
 		row := l.check(m, baseline, c.Beside, b.Looks)
-		if row.Verdict == report.CheckFailed {
-			c.Passed = false
-		}
+		c.Passed = c.Passed && row.Verdict.Passes()
 		c.Rows = append(c.Rows, row)
 	}
 	return c, nil
@@ -63,22 +64,23 @@ var ErrNoBaseline = errors.New("no baseline")
 // check holds one figure to its limit.
 func (l limit) check(m, baseline *Measured, beside bool, looks int) report.CheckRow {
 	row := report.CheckRow{Metric: l.metric.name, Line: l.line, Unit: l.metric.unit, Least: l.metric.least, Asked: l.asked, Verdict: report.CheckOK}
-	fail := func(why string) report.CheckRow {
-		row.Verdict, row.Why = report.CheckFailed, why
+	unknown := func(why string) report.CheckRow {
+		row.Verdict, row.Why = report.CheckUnknown, why
 		return row
 	}
 	var reference float64
 	if baseline != nil {
-		v, ok := l.metric.of(baseline)
-		if ok {
+		if v, ok := l.metric.of(baseline); ok {
 			reference, row.Baseline = v, &v
-		} else if l.relative {
-			return fail("the baseline does not tell")
 		}
 	}
 	v, ok := l.metric.of(m)
-	if !ok {
-		return fail(unknown(l.metric))
+	switch {
+	case !ok:
+		return unknown(missing(l.metric))
+	case l.relative && row.Baseline == nil:
+		row.Value = &v
+		return unknown("it is not known of the baseline")
 	}
 	row.Value, row.Limit = &v, l.at(reference)
 	if l.metric.what != nil {
@@ -123,8 +125,8 @@ func (l limit) noise(m, baseline *Measured) string {
 	return ""
 }
 
-// unknown says why a figure may be missing.
-func unknown(m *metric) string {
+// missing says why a figure is not known.
+func missing(m *metric) string {
 	if m.needs.Has(report.PartScore) {
 		return "not known: it needs data, with labels for top1 and top5, boxes for map, a text for perplexity, and the source model"
 	}

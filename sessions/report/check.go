@@ -2,12 +2,13 @@ package report
 
 // Check is what came of a budget (trtui check).
 type Check struct {
-	Budget   string // its file
-	Baseline string `json:",omitempty"` // the recording or engine that limits refer to
-	Beside   bool   // the baseline was measured in the same rounds
-	Rounds   int    // of the measurement; 0: no limit is on times
-	Passed   bool
-	Rows     []CheckRow
+	Budget        string // its file
+	Baseline      string `json:",omitempty"` // the recording, engine or model that limits refer to
+	BaselineLabel string `json:",omitempty"` // its configuration
+	Beside        bool   // the baseline was measured in the same rounds
+	Rounds        int    // of the measurement; 0: no limit is on times
+	Passed        bool
+	Rows          []CheckRow
 }
 
 // CheckRow is one limit. Numbers are in the row's unit.
@@ -19,7 +20,7 @@ type CheckRow struct {
 	Limit    float64
 	Asked    string // the limit as it was written
 	Baseline *float64
-	Value    *float64 // nil: it is not known, which fails
+	Value    *float64 // nil: it is not known
 	Low      *float64 // where the value lies with 99 % confidence, of times
 	High     *float64
 	Verdict  Verdict
@@ -33,7 +34,21 @@ type Verdict string
 
 // The verdicts. Noise and OK pass.
 const (
-	CheckOK     Verdict = "ok"
-	CheckNoise  Verdict = "noise" // over the limit by less than the measurement tells apart
-	CheckFailed Verdict = "failed"
+	CheckOK      Verdict = "ok"
+	CheckNoise   Verdict = "noise" // over the limit by less than the measurement tells apart
+	CheckFailed  Verdict = "failed"
+	CheckUnknown Verdict = "unknown" // the value is not known, or what the limit is relative to
 )
+
+// Passes reports whether a limit is kept, as far as anybody can tell.
+func (v Verdict) Passes() bool { return v == CheckOK || v == CheckNoise }
+
+// Count returns how many limits have a verdict.
+func (c *Check) Count(v Verdict) (n int) {
+	for i := range c.Rows {
+		if c.Rows[i].Verdict == v {
+			n++
+		}
+	}
+	return n
+}
