@@ -50,7 +50,7 @@ func Of(a, b Side) (*report.Diff, error) {
 	d.Rounds = min(roundsOf(ta.Layers), roundsOf(tb.Layers))
 	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
 	d.ChangedSources = changedSources(a.Snapshot, b.Snapshot)
-	d.Notes = append(append(notes(d), notesOnShapes(a, b)...), notesOnFiles(a, b, d.Alike() > 0)...)
+	d.Notes = slices.Concat(notesOnData(a, b), notes(d), notesOnShapes(a, b), notesOnFiles(a, b, d.Alike() > 0))
 	return d, nil
 }
 
@@ -104,6 +104,7 @@ func side(s Side) report.DiffSide {
 	if snap.Memory != nil && !snap.Stale.Has(report.PartMemory) {
 		d.Memory = &snap.Memory.MemoryNumbers
 	}
+	d.Random, d.RandomRanges = random(snap)
 	if o := snap.Overview; o != nil && o.Contents != nil {
 		d.File = o.Contents.Bytes
 	}
@@ -305,6 +306,36 @@ func notes(d *report.Diff) (list []string) {
 	}
 	if !slices.ContainsFunc(d.Groups, func(c report.LayerChange) bool { return len(c.A) > 0 && len(c.B) > 0 }) && len(d.Groups) > 0 {
 		list = append(list, "no layer of one side computes a source layer of the other")
+	}
+	return list
+}
+
+// random reports whether accuracy is of random input, and ranges are.
+func random(s *report.Snapshot) (data, ranges bool) {
+	if a := s.Accuracy; a != nil && !s.Stale.Has(report.PartAccuracy) {
+		return a.Random, a.RandomRanges
+	}
+	return false, false
+}
+
+// notesOnData says of which sides the accuracy is not that of real inputs.
+func notesOnData(sides ...Side) (list []string) {
+	var data, ranges []string
+	for i, s := range sides {
+		letter := string(rune('A' + i))
+		d, r := random(s.Snapshot)
+		if d {
+			data = append(data, letter)
+		}
+		if r {
+			ranges = append(ranges, letter)
+		}
+	}
+	if len(data) > 0 {
+		list = append(list, "random input: accuracy of "+strings.Join(data, ", ")+" is not meaningful, only agreement is")
+	}
+	if len(ranges) > 0 {
+		list = append(list, "random calibration: ranges of "+strings.Join(ranges, ", ")+" come from random input and say nothing about real inputs")
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +152,22 @@ func TestOfShapes(t *testing.T) {
 	a.Config.Shapes, b.Config.Shapes = map[string][]int{"x": {1, 8}}, map[string][]int{"x": {1, 32}}
 	if d, err = Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: b}); err != nil || len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "other work") {
 		t.Errorf("%q, %v", d.Notes, err)
+	}
+}
+
+// TestOfRandom: accuracy of random input, and ranges found on it, are said to be that, of which sides.
+func TestOfRandom(t *testing.T) {
+	a, b := snapshot(config.FP32, 100*us, layer("c", "f32", "conv", 90*us, "c")), snapshot(config.INT8, 100*us, layer("c", "f32", "conv", 90*us, "c"))
+	a.Accuracy, b.Accuracy = &report.Accuracy{Random: true}, &report.Accuracy{Random: true, RandomRanges: true}
+	want := []string{"random input: accuracy of A, B is not meaningful, only agreement is", "random calibration: ranges of B come from random input and say nothing about real inputs"}
+	d, err := Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: b})
+	if err != nil || !slices.Equal(d.Notes, want) || !d.A.Random || d.A.RandomRanges || !d.B.RandomRanges {
+		t.Errorf("%q, %v: %+v", d.Notes, err, d.B)
+	}
+	want[0], want[1] = strings.Replace(want[0], "A, B", "A, B, C", 1), strings.Replace(want[1], "of B", "of B, C", 1)
+	m, err := Matrix([]Side{{Name: "a", Snapshot: a}, {Name: "b", Snapshot: b}, {Name: "c", Snapshot: b}})
+	if err != nil || !slices.Equal(m.Notes, want) {
+		t.Errorf("%q, %v", m.Notes, err)
 	}
 }
 

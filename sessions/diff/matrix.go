@@ -16,7 +16,7 @@ func Matrix(sides []Side) (*report.Matrix, error) {
 	}
 	sides = slices.Clone(sides)
 	named(sides)
-	m := &report.Matrix{}
+	m := &report.Matrix{Notes: notesOnData(sides...)}
 	columns, times, apart := make([]report.Column, len(sides)), make([]*report.Timings, len(sides)), false
 	points := make([]report.ParetoPoint, len(sides))
 	for i, s := range sides {
@@ -28,7 +28,7 @@ func Matrix(sides []Side) (*report.Matrix, error) {
 		if i > 0 {
 			one.Speed = &d.EndToEnd.Speed
 			apart = apart || s.Rival != sides[0].Snapshot
-			for _, n := range d.Notes {
+			for _, n := range d.Notes[len(notesOnData(sides[0], s)):] {
 				m.Notes = append(m.Notes, s.Name+" beside "+sides[0].Name+": "+n)
 			}
 		}

@@ -81,6 +81,9 @@ type DiffSide struct {
 	Steps   int
 	Memory  *MemoryNumbers // nil: not known
 	File    int            `json:",omitempty" unit:"bytes" output:"engine_file"` // 0: it is not an engine file
+
+	Random       bool `json:",omitempty" output:"random_data"` // what accuracy is of
+	RandomRanges bool `json:",omitempty"`                      // ranges of activations come from random input
 }
 
 // TimeChange is the difference of two medians.
