@@ -118,9 +118,11 @@ func TestRecordAndReplay(t *testing.T) {
 
 func TestReplayRefuses(t *testing.T) {
 	dir := t.TempDir()
-	text := filepath.Join(dir, "notes.txt")
-	if err := os.WriteFile(text, []byte("not a recording"), 0o644); err != nil {
-		t.Fatal(err)
+	text, empty, budget := filepath.Join(dir, "notes.txt"), filepath.Join(dir, "empty.onnx"), filepath.Join(dir, "b.yaml")
+	for path, content := range map[string]string{text: "not a recording", empty: "", budget: "limits:\n  arena: 1 MiB\n"} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct {
 		args []string
@@ -131,6 +133,9 @@ func TestReplayRefuses(t *testing.T) {
 		{[]string{"replay", text}, exitFailure, text + ": not a recording"},
 		{[]string{"replay", filepath.Join(dir, "none")}, exitFailure, "no such file"},
 		{[]string{"replay", dir}, exitFailure, "not a file"},
+		{[]string{"bench", empty}, exitFailure, empty + " is an empty file, not an ONNX model or an engine"},
+		{[]string{"bench", os.DevNull}, exitFailure, os.DevNull + " is a device"},
+		{[]string{"check", empty, "--budget", budget}, exitFailure, empty + " is an empty file, not an ONNX model or an engine"},
 		{[]string{"replay", text, "--format", "xml"}, exitFailure, `--format "xml"`},
 		{[]string{"inspect", "recording", text}, exitFailure, "not a recording"},
 		{[]string{"inspect", "recording", dir}, exitFailure, "no recordings"},

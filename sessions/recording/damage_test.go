@@ -129,7 +129,7 @@ func TestForeignFilesAreNoRecordings(t *testing.T) {
 		name, want string
 		data       []byte
 	}{
-		{"empty", "empty", nil},
+		{"empty", "the file is empty", nil},
 		{"text", "not a recording", []byte("hello\n")},
 		{"long text", "not a recording", bytes.Repeat([]byte("hello "), 1000)},
 		{"another database", "not a recording", foreign},

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -89,6 +90,12 @@ func (f *file) Close() error {
 // ErrNotRecording is the reason why a file is not shown.
 var ErrNotRecording = errors.New("not a recording of trtui")
 
+// otherThing is an [ErrNotRecording] that says what there is in place of a recording.
+type otherThing string
+
+func (t otherThing) Error() string        { return string(t) }
+func (t otherThing) Is(target error) bool { return target == ErrNotRecording }
+
 // checkHeader looks at the first bytes before anything else does, and returns the version of the tables.
 func checkHeader(path string) (version uint32, err error) {
 	info, err := os.Stat(path)
@@ -96,7 +103,7 @@ func checkHeader(path string) (version uint32, err error) {
 		return 0, errors.Unwrap(err)
 	}
 	if !info.Mode().IsRegular() {
-		return 0, errors.New("not a file")
+		return 0, otherThing("not a file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -105,6 +112,8 @@ func checkHeader(path string) (version uint32, err error) {
 	defer f.Close()
 	head := make([]byte, host.RecordingHead)
 	switch _, err := io.ReadFull(f, head); {
+	case info.Size() == 0 && filepath.Ext(path) != Extension:
+		return 0, otherThing("the file is empty")
 	case info.Size() == 0:
 		return 0, errors.New("the file is empty: it was cut short before anything was written")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
