@@ -29,12 +29,13 @@ func NotRunnable(refused *onnx.ImportError, unsupported []report.UnsupportedLaye
 	if refused == nil {
 		return ""
 	}
-	counts, order, n := map[string]int{}, []string(nil), 0
+	counts, order, n, known := map[string]int{}, []string(nil), 0, false
 	for _, l := range unsupported {
 		if l.Behind != "" {
 			continue
 		}
 		n++
+		known = known || l.Reason != onnx.NoOperator
 		if counts[l.Op]++; counts[l.Op] == 1 {
 			order = append(order, l.Op)
 		}
@@ -60,7 +61,10 @@ func NotRunnable(refused *onnx.ImportError, unsupported []report.UnsupportedLaye
 		ops = append(ops, op)
 	}
 	what := "have unsupported operators"
-	if n == 1 {
+	switch {
+	case known: // the operator is supported, and not as this node has it
+		what = "cannot be imported"
+	case n == 1:
 		what = "has an unsupported operator"
 	}
 	return fmt.Sprintf("%d of %s %s (%s)", n, config.CountOf(layers, "layer", "layers"), what, strings.Join(ops, ", "))

@@ -25,8 +25,11 @@ type Problem struct {
 	Axes   bool   `json:"-"` // it is that how many axes an input has is not given: see Importer.Axes
 }
 
+// NoOperator is the reason why a node of an operator that is not known is not imported.
+const NoOperator = "operator is not supported"
+
 var (
-	errNoOp   = errors.New("operator is not supported")
+	errNoOp   = errors.New(NoOperator)
 	errInside = errors.New("what its graphs have is not supported")
 	errOpset  = errors.New("the model's operator set is not supported")
 )
