@@ -97,8 +97,8 @@ func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPla
 	switch {
 	case p.inputs != nil && o.data.data != "":
 		return usageError{errors.New("--loadInputs and --data both give the inputs; give one of the two")}
-	case p.inputs != nil && p.model == "":
-		return usageError{errors.New("--loadInputs is for the model that --onnx or --loadEngine names, and both are missing")}
+	case p.model == "":
+		return usageError{errors.New("nothing to measure: --onnx=FILE names a model, or --loadEngine=FILE an engine")}
 	}
 	fmt.Fprintf(stdout, "&&&& RUNNING trtui.exec # exec %s\n", strings.Join(args, " "))
 	for _, note := range p.notes {
@@ -224,6 +224,12 @@ func (p *execPlan) batch(at *place, cfg config.Config) int {
 
 // build says what is built, and returns its configuration: of several precisions that are allowed the fastest, layer by layer.
 func (o *execRun) build(ctx context.Context, r *sessions.Runner, p *execPlan, at *place) (config.Config, error) {
+	switch is := at.model.Engine != nil; {
+	case is && !p.loads:
+		return config.Config{}, usageError{fmt.Errorf("--onnx: %s is an engine: --loadEngine=%s measures it", at.model.Name(), p.model)}
+	case !is && p.loads:
+		return config.Config{}, usageError{fmt.Errorf("--loadEngine: %s is no engine: --onnx=%s builds one of it", at.model.Name(), p.model)}
+	}
 	cfg, err := o.configFor(at.model)
 	if err != nil {
 		return cfg, err

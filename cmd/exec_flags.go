@@ -18,6 +18,7 @@ import (
 // execPlan is what a command line of trtexec asks for.
 type execPlan struct {
 	model       string
+	loads       bool // it is an engine
 	save        string
 	shapes      string   // of inferences
 	profile     string   // of the engine, that inferences run in
@@ -165,18 +166,20 @@ func elsewhere(by string) execFlag {
 
 // execFlags are the flags of trtexec, of releases 8 to 11.
 func execFlags() map[string]execFlag {
-	model := execFlag{do: func(p *execPlan, v string) error {
-		if p.model != "" {
-			return fmt.Errorf("%s was given already", p.model)
-		}
-		p.model = v
-		return nil
-	}}
+	model := func(engine bool) execFlag {
+		return execFlag{do: func(p *execPlan, v string) error {
+			if p.model != "" {
+				return fmt.Errorf("%s was given already", p.model)
+			}
+			p.model, p.loads = v, engine
+			return nil
+		}}
+	}
 	precision := func(name string) execFlag {
 		return switched(func(p *execPlan) { p.precisions = append(p.precisions, name) })
 	}
 	flags := map[string]execFlag{
-		"onnx": model, "loadEngine": model, "saveEngine": {do: func(p *execPlan, v string) error { p.save = v; return nil }},
+		"onnx": model(false), "loadEngine": model(true), "saveEngine": {do: func(p *execPlan, v string) error { p.save = v; return nil }},
 		"fp16": precision("fp16"), "int8": precision("int8"), "best": switched(func(p *execPlan) { p.precisions = append(p.precisions, "fp16", "int8") }),
 		"shapes": {do: func(p *execPlan, v string) error { p.shapes = v; return nil }}, "minShapes": passed("minShapes"), "optShapes": passed("optShapes"), "maxShapes": passed("maxShapes"), "profile": passed("profile"),
 		"useProfile": {do: func(p *execPlan, v string) error { p.profile = v; return nil }},
@@ -247,8 +250,8 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 			}
 		}
 		if !ok || !strings.HasPrefix(args[i], "-") {
-			names := slices.Sorted(maps.Keys(known))
-			return nil, fmt.Errorf("%q is no flag of trtexec%s", args[i], config.DidYouMean(name, names))
+			ours.VisitAll(func(f *pflag.Flag) { known[f.Name] = passed(f.Name) })
+			return nil, fmt.Errorf("%q is no flag of trtexec%s", args[i], config.DidYouMean(name, slices.Sorted(maps.Keys(known))))
 		}
 		if next := i + 1; !given && !flag.switchy && next < len(args) && !strings.HasPrefix(args[next], "-") {
 			value, given = args[next], true

@@ -203,17 +203,20 @@ func TestExecOutputs(t *testing.T) {
 // TestExecErrors refuses what trtexec does not have.
 func TestExecErrors(t *testing.T) {
 	for says, args := range map[string][]string{
-		`"--onx=a" is no flag of trtexec; did you mean`:          {"--onx=a"},
-		"\"-z\" is no flag of trtexec\n":                         {"-z"},
-		"none2.onnx":                                             {"-q", "--onnx=none2.onnx"},
-		`"model.onnx" is no flag`:                                {"model.onnx"},
-		"--onnx: its value is missing":                           {"--onnx"},
-		"--loadEngine: a.onnx was given already":                 {"--onnx=a.onnx", "--loadEngine=b"},
-		`--iterations: "many": want 1 to 1000000`:                {"--iterations=many"},
-		`--duration: "-1": want a number from 0 on`:              {"--duration=-1"},
-		`--layout "trt9"`:                                        {"--layout=trt9"},
-		"none.onnx":                                              {"--onnx=none.onnx"},
-		"--precision-constraints \"x\": want prefer, obey or no": {"--precisionConstraints=x"},
+		`"--onx=a" is no flag of trtexec; did you mean`:                     {"--onx=a"},
+		`"--precison=int8" is no flag of trtexec; did you mean "precision"`: {"--onnx=" + digitsFile, "--precison=int8"},
+		"nothing to measure: --onnx=FILE names a model":                     {"-q"},
+		"--loadEngine: digits.onnx is no engine: --onnx=":                   {"-q", "--loadEngine=" + digitsFile},
+		"\"-z\" is no flag of trtexec\n":                                    {"-z"},
+		"none2.onnx":                                                        {"-q", "--onnx=none2.onnx"},
+		`"model.onnx" is no flag`:                                           {"model.onnx"},
+		"--onnx: its value is missing":                                      {"--onnx"},
+		"--loadEngine: a.onnx was given already":                            {"--onnx=a.onnx", "--loadEngine=b"},
+		`--iterations: "many": want 1 to 1000000`:                           {"--iterations=many"},
+		`--duration: "-1": want a number from 0 on`:                         {"--duration=-1"},
+		`--layout "trt9"`:                                                   {"--layout=trt9"},
+		"none.onnx":                                                         {"--onnx=none.onnx"},
+		"--precision-constraints \"x\": want prefer, obey or no":            {"--precisionConstraints=x"},
 	} {
 		if _, got := command(t, exitFailure, append([]string{"exec"}, args...)...); !strings.Contains(got, says) {
 			t.Errorf("%v: %q, want %q", args, got, says)

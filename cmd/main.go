@@ -112,7 +112,7 @@ func rootCommand(t tables) *cobra.Command {
 	setCompletionText(root)
 	completeValues(root, choices(t), t.backends)
 	root.SetHelpFunc(showHelp)
-	root.SetFlagErrorFunc(unknownFlag)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{unknownFlag(c, err)} })
 	return root
 }
 

@@ -75,6 +75,7 @@ func TestMistyped(t *testing.T) {
 		{[]string{"record", "-o", "-"}, "record does not write to standard output: -o names a file"},
 		{[]string{"export", "csv", "-o", "-"}, "export csv does not write to standard output"},
 		{[]string{"bench", "--percision", "int8"}, `did you mean "--precision"`},
+		{[]string{"build", "x.onnx", "--percision", "int8"}, `trtui: unknown flag: --percision; did you mean "--precision"`},
 		{[]string{"gpu", "selftest", "--budgt", "3"}, `did you mean "--budget"?`},
 		{[]string{"bench", "--recordings", "x"}, "bench has no --recordings; the workbench has\n"},
 		{[]string{"inspect", "model", "--tactic", "x"}, "inspect model has no --tactic; the workbench, bench, build and "},
