@@ -25,7 +25,7 @@ var jsonCommands = []struct {
 	{[]string{"inspect", "sensitivity", "--items", "20", "--precision", "fp32", "--layer-precisions", "head/classify/Gemm:int8,excite/excite/Conv:int8"},
 		[]string{"alone_db", "alone_exact", "raised_db", "gain_db", "more_time_ms", "more_weights_bytes", "raise", "predicted", "measured", "sqnr_db"}},
 	{[]string{"tune-precision", "--items", "20", "--precision", "fp32", "--layer-precisions", "head/classify/Gemm:int8", "--raise-to", "fp32", "--min-sqnr", "20"},
-		[]string{"base_config", "goal", "points", "predicted_db", "sqnr_db", "tuned_ms", "median_ms", "meets", "best", "predictions"}},
+		[]string{"base_config", "goal", "points", "predicted_db", "sqnr_db", "tuned_ms", "median_ms", "meets", "best", "predictions", "beside"}},
 	{[]string{"inspect", "kernel", "softmax", "--backend", "cudasim"}, []string{"tactic", "launches", "registers", "shared_bytes", "time_ms", "text"}},
 	{[]string{"calibrate", "--compare"}, []string{"clip_share", "kl_nats", "sqnr_db"}},
 	{[]string{"calibrate", "--weights"}, []string{"weights", "spread_ratio", "per_tensor_sqnr_db", "nearly_dead"}},

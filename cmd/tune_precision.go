@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,6 +132,19 @@ func (o *tuneFlags) raisedTo() (list []config.Precision, err error) {
 type tuneOutput struct {
 	File string `json:",omitempty"` // of the configuration
 	report.Search
+	Beside []evalRow `json:",omitempty"` // FP32 and the configuration that was begun with, as they are, and what was found, in the same rounds
+}
+
+// beside measures what was found beside FP32 and the configuration that was begun with.
+func (o *tuneFlags) beside(ctx context.Context, p *place, r *sessions.Runner, s *report.Search) ([]evalRow, error) {
+	best := s.Chosen()
+	if best == nil {
+		return nil, nil
+	}
+	fp32, _ := plainly(s.Base)
+	fp32.Precision = config.FP32
+	rows, _, err := evalConfigs(ctx, r, p, []config.Config{fp32, s.Base, best.Config})
+	return rows, err
 }
 
 func tunePrecision(ctx context.Context, o *tuneFlags, stdout, stderr io.Writer, path string, how stages.Tuning) error {
@@ -160,6 +174,9 @@ func tunePrecision(ctx context.Context, o *tuneFlags, stdout, stderr io.Writer, 
 				return err
 			}
 			out.File = o.to
+		}
+		if !stopped {
+			out.Beside, err = o.beside(ctx, p, r, s)
 		}
 		if o.output.json() {
 			err = errors.Join(writeReport(stdout, r.Head(&cfg), out), err)
@@ -243,6 +260,14 @@ func writeSearch(w io.Writer, p *place, s *tuneOutput) {
 		})
 	}
 	writeTable(w, []string{">engine", ">raised", "~>predicted dB", ">SQNR dB", ">" + measure, ">agree %", ">tuned µs", "~", ">median ms", "~>weights", ""}, rows)
+	if len(s.Beside) > 0 {
+		fmt.Fprintln(w, "\nbeside FP32 and what was begun with, in the same rounds:")
+		rows = nil
+		for i := range s.Beside {
+			rows = append(rows, besideCells(s, i, taskText))
+		}
+		writeTable(w, []string{"configuration", ">SQNR dB", ">" + measure, ">agree %", ">median ms", "~>speed", ">weights", ""}, rows)
+	}
 	best := s.Chosen()
 	if best == nil {
 		return
@@ -261,6 +286,26 @@ func writeSearch(w io.Writer, p *place, s *tuneOutput) {
 	if s.File != "" {
 		fmt.Fprintf(w, "%s: written; build it with --config %s\n", s.File, s.File)
 	}
+}
+
+// besideCells is the row of what was found, the last one, or of one that it is held against.
+func besideCells(s *tuneOutput, i int, taskText func(float64) string) []string {
+	r := &s.Beside[i]
+	name, median, speed, remark := r.Config.Label(false), ms(r.Latency), "1.00×", ""
+	switch {
+	case r.SameAs != "":
+		median, speed, remark = "-", "-", "same engine as "+r.SameAs
+	case r.Speed != nil:
+		speed, remark = speedText(*r.Speed, s.Beside[0].Latency, r.Latency)
+	}
+	if i == len(s.Beside)-1 {
+		name = fmt.Sprintf("found: engine %d", 1+*cmp.Or(s.Best, s.Nearest))
+	}
+	task := "-"
+	if r.Task != nil {
+		task = taskText(r.Task.Value)
+	}
+	return []string{name, orDash(r.SQNR), task, known(r.Agreement, hundredths), median, speed, bytesText(r.WeightsBytes), remark}
 }
 
 // percentageOf returns a share in percent, nil where there is none.
