@@ -84,8 +84,9 @@ func TestDiffFilesRefused(t *testing.T) {
 func TestDiffOwnFiles(t *testing.T) {
 	dir := t.TempDir()
 	engine, layers, profile := filepath.Join(dir, "m.engine"), filepath.Join(dir, "l.json"), filepath.Join(dir, "p.json")
+	few := few(t)
 	for _, build := range []string{"--precision fp16", "--precision fp16 --keep-source", "--precision int8 --calibrator minmax --rounding nearest --equalization off --bias-correction off --keep-source"} {
-		command(t, 0, append([]string{"build", "-q", "-o", engine}, strings.Fields(build)...)...)
+		command(t, 0, append(append(few, "build", "-q", "-o", engine), strings.Fields(build)...)...)
 		for _, layout := range []string{"trt10", "trt11", "list"} {
 			command(t, 0, "exec", "--loadEngine="+engine, "--duration=0", "--iterations=1", "--warmUp=0", "--exportProfile="+profile, "--exportLayerInfo="+layers, "--layout="+layout)
 			text, _ := command(t, 0, "diff", layers+","+profile, engine, "--times-only", "--duration", "10ms", "--format", "json")
