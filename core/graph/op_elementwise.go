@@ -138,12 +138,11 @@ func elementwiseOps() []*Op {
 			op.Strings = StringsOrdered
 		}
 		op.Import = func(n *Node) (any, []*Tensor, error) {
-			in := elementwise.Instr{Op: e.op, Arg: [3]int{0, 1, 2}}
-			for i, m := range e.imms {
-				in.Imm[i] = n.Float(m.name, m.def)
+			var imms []float32
+			for _, m := range e.imms {
+				imms = append(imms, n.Float(m.name, m.def))
 			}
-			p := elementwise.Program{Args: e.op.Info().Arity, Code: []elementwise.Instr{in}}
-			return Elementwise{p}, n.Inputs, nil
+			return Elementwise{elementwise.Of(e.op, imms...)}, n.Inputs, nil
 		}
 		ops = append(ops, op)
 	}

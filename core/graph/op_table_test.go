@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"strconv"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph/elementwise"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 )
@@ -243,6 +245,24 @@ func TestOpTableSymbolic(t *testing.T) {
 	for _, op := range Ops().All() {
 		if done, tried := inferred[op.Name]; tried && !done {
 			t.Errorf("%s: no case was inferred symbolically", op.Name)
+		}
+	}
+}
+
+// TestElementwiseOpsAreAlike: an operator is imported as the program that a rewrite makes of its operation.
+func TestElementwiseOpsAreAlike(t *testing.T) {
+	for _, e := range elementwiseTable {
+		node := &Node{OpType: e.name}
+		attrs, _, err := Ops().Onnx("", e.name).Import(node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var imms []float32
+		for _, m := range e.imms {
+			imms = append(imms, m.def)
+		}
+		if got := attrs.(Elementwise).Program; !reflect.DeepEqual(got, elementwise.Of(e.op, imms...)) {
+			t.Errorf("%s: %#v", e.name, got)
 		}
 	}
 }

@@ -135,15 +135,21 @@ func (o *Op) UnmarshalText(b []byte) error {
 	return fmt.Errorf("unknown element-wise operation %q", b)
 }
 
-// Unary returns the program of one operation on one argument.
-func Unary(op Op, imm ...float32) Program {
+// Of returns the program of one operation on as many arguments as it takes. What it does not read is zero, so that equal programs are alike.
+func Of(op Op, imm ...float32) Program {
 	in := Instr{Op: op}
+	for i := range op.Info().Arity {
+		in.Arg[i] = i
+	}
 	copy(in.Imm[:], imm)
-	return Program{Args: 1, Code: []Instr{in}}
+	return Program{Args: op.Info().Arity, Code: []Instr{in}}
 }
 
+// Unary returns the program of one operation on one argument.
+func Unary(op Op, imm ...float32) Program { return Of(op, imm...) }
+
 // Binary returns the program of one operation on two arguments.
-func Binary(op Op) Program { return Program{Args: 2, Code: []Instr{{Op: op, Arg: [3]int{0, 1}}}} }
+func Binary(op Op) Program { return Of(op) }
 
 // IsIdentity reports whether p returns its only argument.
 func (p Program) IsIdentity() bool { return len(p.Code) == 0 }

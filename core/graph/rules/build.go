@@ -204,18 +204,15 @@ func (b *builder) constant(t *Term, like *graph.Tensor) (*graph.Tensor, error) {
 // program returns an operation as a layer has it.
 func (b *builder) program(t *Term) (*graph.Op, any, error) {
 	info := t.elt.Info()
-	in := elementwise.Instr{Op: t.elt, Arg: [3]int{0, 1, 2}}
-	for i := info.Arity; i < 3; i++ {
-		in.Arg[i] = 0
-	}
+	var imms []float32
 	for i := range info.Imms {
 		x, err := b.number(&t.Args[info.Arity+i])
 		if err != nil {
 			return nil, nil, err
 		}
-		in.Imm[i] = float32(x)
+		imms = append(imms, float32(x))
 	}
-	return graph.Pointwise, graph.Elementwise{Program: elementwise.Program{Args: info.Arity, Code: []elementwise.Instr{in}}}, nil
+	return graph.Pointwise, graph.Elementwise{Program: elementwise.Of(t.elt, imms...)}, nil
 }
 
 // attrs returns the attributes of a layer.
