@@ -41,6 +41,14 @@ type Diff struct {
 // ToldRange is from what ratio on layers are told from noise, by which of them it is.
 type ToldRange struct{ Least, Most float64 }
 
+// ToldText writes a ratio from which on layers are told; beyond ten its digits behind the point say nothing.
+func ToldText(ratio float64) string {
+	if ratio >= 10 {
+		return fmt.Sprintf("%.0fx", ratio)
+	}
+	return fmt.Sprintf("%.2fx", ratio)
+}
+
 // Resolution says from what ratio on single layers are told from noise; empty where there is no test of noise.
 func (d *Diff) Resolution() string {
 	if d.Told == nil {
@@ -50,7 +58,7 @@ func (d *Diff) Resolution() string {
 	if d.EndToEnd.SideBySide {
 		text = "measured in turns"
 	}
-	least, most := fmt.Sprintf("%.2fx", d.Told.Least), fmt.Sprintf("%.2fx", d.Told.Most)
+	least, most := ToldText(d.Told.Least), ToldText(d.Told.Most)
 	text += ": single layers are told from noise from " + least
 	if most != least {
 		text += " to " + most

@@ -294,7 +294,7 @@ func drawTotals(c *ui.Canvas, d *report.Diff) {
 		}
 	}
 	if d.Told != nil {
-		words = append(words, fmt.Sprintf("told from noise from %.2fx to %.2fx on", d.Told.Least, d.Told.Most))
+		words = append(words, fmt.Sprintf("told from noise from %s to %s on", report.ToldText(d.Told.Least), report.ToldText(d.Told.Most)))
 	}
 	c.FitClauses(1, 2, c.W-2, ui.Muted, strings.Join(words, ", "))
 }

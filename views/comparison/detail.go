@@ -104,7 +104,7 @@ func (v *changeView) lines(g *report.LayerChange, w int) (lines []styledLine) {
 		text += fmt.Sprintf("; q %s among %s, p %s alone", chance(*g.Q), words.Plural(len(v.of.cmp.diff.Groups), "group"), chance(*g.P))
 	}
 	if g.Told > 0 {
-		text += fmt.Sprintf("; told from %.2fx on", g.Told)
+		text += fmt.Sprintf("; told from %s on", report.ToldText(g.Told))
 	}
 	lines = append(lines, styledLine{text, verdictStyle(g) | ui.Bold})
 	for i, side := range [][]report.LayerSide{g.A, g.B} {
