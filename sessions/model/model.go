@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -86,9 +87,7 @@ func open(im onnx.Importer, path string, open func(onnx.Importer, string) (*onnx
 		if m.Stripped = m.Network == nil; m.Stripped {
 			m.Network = m.Engine.Any().Network
 		}
-		if made, err := m.Making(); err == nil { // where it is damaged, whatever needs it says so
-			m.Notes = made.Notes
-		}
+		m.Notes = notesIn(m.Engine.Report)
 	} else {
 		f, err := open(im, path)
 		if none := new(onnx.NotModelError); errors.As(err, &none) {
@@ -105,6 +104,15 @@ func open(im onnx.Importer, path string, open func(onnx.Importer, string) (*onnx
 	}
 	m.Quantized, m.Opened = !m.Stripped && isQuantized(m.Network), time.Since(begin)
 	return m, nil
+}
+
+// notesIn returns the notes on a model's file that the report in an engine's file has. Where it is damaged whatever needs it says so.
+func notesIn(stored json.RawMessage) []string {
+	var r struct{ Notes []string }
+	if len(stored) == 0 || graph.UnmarshalStored(stored, &r) != nil {
+		return nil
+	}
+	return r.Notes
 }
 
 // Parse opens an ONNX model that is in memory, as the embedded one is.
