@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	xcpu "golang.org/x/sys/cpu"
+
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/internal/onnxruntime"
@@ -50,6 +54,9 @@ func openRuntime(ctx context.Context, m *model.Model, cfg config.Config, perLaye
 		return c, r.Close, nil
 	}
 	c.Device.Device += ", the quantised nodes as they are written"
+	if layers := saturating(m.Network); len(layers) > 0 && saturates() {
+		warn(saturationText(layers))
+	}
 	fused, err := onnxruntime.Open(ctx, onnxruntime.Options{Optimize: true, Limit: ortLimit})
 	if err != nil {
 		r.Close()
@@ -69,6 +76,32 @@ func openRuntime(ctx context.Context, m *model.Model, cfg config.Config, perLaye
 	}
 	c.Variant = &compare.Variant{Name: "ONNX Runtime's fusions", Run: onRuntime(m, fused, source)}
 	return c, func() { r.Close(); fused.Close() }, nil
+}
+
+// saturates reports whether ONNX Runtime adds pairs of products of unsigned and signed bytes in 16 bits, where they saturate, for want of
+// an instruction of this processor. Its fused nodes are kept from it (session.x64quantprecision), those as written are not.
+func saturates() bool {
+	return runtime.GOARCH == "amd64" && !xcpu.X86.HasAVX512VNNI && !xcpu.X86.HasAVXVNNI
+}
+
+// saturating returns the layers of which sums may saturate so: products of integers whose weights are signed.
+func saturating(n *graph.Network) (names []string) {
+	weights := map[*graph.Op]int{graph.MatMulInteger: 1, graph.ConvInteger: 1, graph.QLinearConv: 3, graph.QLinearMatMul: 3}
+	for _, l := range n.AllLayers() {
+		if i, ok := weights[l.Op]; ok && i < len(l.Inputs) && l.Inputs[i].Type == numeric.I8 {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// saturationText says of which layers.
+func saturationText(layers []string) string {
+	which := layers[0]
+	if n := len(layers) - 1; n > 0 {
+		which += fmt.Sprintf(" and %d more", n)
+	}
+	return "this processor has no VNNI, and ONNX Runtime adds products of bytes in 16 bits, where they saturate: in " + which + " it may be wrong where the engine is right"
 }
 
 // asItIs says that the precision of a configuration is not that of a model which another runtime is given; "" where it has none.

@@ -2,14 +2,18 @@ package cmd
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
+	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/internal/onnxruntime"
 	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
@@ -300,5 +304,27 @@ func TestSavedPart(t *testing.T) {
 				t.Errorf("%s: %v, want %v", c.name, y, c.want)
 			}
 		}
+	}
+}
+
+// TestSaturating: of products of integers those with signed weights are named, since ONNX Runtime's sums of them saturate on processors
+// without VNNI.
+func TestSaturating(t *testing.T) {
+	d := graph.Define("m")
+	x := d.Input("x", numeric.U8, symbolic.Shape(2, 4)...)
+	signed, unsigned := d.Input("s", numeric.I8, symbolic.Shape(4, 3)...), d.Input("u", numeric.U8, symbolic.Shape(4, 3)...)
+	for i, w := range []*graph.Tensor{signed, unsigned, signed} {
+		d.Output(fmt.Sprint("y", i), d.MatMulInteger(x, w, nil, nil))
+	}
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := saturating(n)
+	if want := []string{n.Layers[0].Name, n.Layers[2].Name}; !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
+	}
+	if text := saturationText(names); !strings.Contains(text, "in "+names[0]+" and 1 more it may be wrong") {
+		t.Error(text)
 	}
 }
