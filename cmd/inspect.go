@@ -100,8 +100,8 @@ func inspectPart(o *modelFlags, takes part, name, doc string, parts report.Parts
 
 func inspect(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, parts report.Parts, write func(io.Writer, *report.Snapshot)) error {
 	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
-	if o.chosen.Of != nil && parts&report.PartOverview == 0 { // which has a badge
-		warner(stderr)("no shapes were given: this is of " + o.chosen.String())
+	if parts&report.PartOverview == 0 { // which has a badge
+		o.tellUsual(stderr)
 	}
 	var missing *run.Unsupported
 	if parts == report.PartTactics && errors.As(err, &missing) {

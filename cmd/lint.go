@@ -60,9 +60,7 @@ func (o *lintFlags) lint(ctx context.Context, stdout, stderr io.Writer, path str
 	if err != nil {
 		return err
 	}
-	if o.chosen.Of != nil {
-		warner(stderr)("no shapes were given: this is of " + o.chosen.String())
-	}
+	o.tellUsual(stderr)
 	a := advice.On(snap)
 	if o.output.json() {
 		err = writeReport(stdout, snap.Head(), a)

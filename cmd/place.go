@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
@@ -236,9 +237,12 @@ func (f *modelFlags) datasets(m *model.Model, embedded bool) (data, cal dataset.
 	}
 	if data == nil {
 		env, err := f.symbols(m, 1)
-		if errors.As(err, new(*model.UnboundShapes)) && f.usual {
-			f.takeUsualShapes(m)
-			env, err = f.symbols(m, 1)
+		if unbound := new(model.UnboundShapes); errors.As(err, &unbound) {
+			shapes, what := usualShapes(m.Network)
+			if unbound.Fit = shapes; f.usual && shapes != nil {
+				f.takeUsualShapes(m, shapes, what)
+				env, err = f.symbols(m, 1)
+			}
 		}
 		if f.lookOnly && errors.As(err, new(*model.UnboundShapes)) {
 			return nil, nil, nil
@@ -280,15 +284,17 @@ func (f *modelFlags) symbols(m *model.Model, batch int) (map[string]int, error) 
 	return m.Symbols(m.Shaped(cfg))
 }
 
-// takeUsualShapes gives a model of texts, images or sounds the shapes that it is shown at where nobody gave any.
-func (f *modelFlags) takeUsualShapes(m *model.Model) {
-	shapes, what := generate.UsualShapes(m.Network), "a text of the usual length"
-	if shapes == nil {
-		shapes, what = model.UsualShapes(m.Network)
+// usualShapes returns the shapes that a model of texts, images or sounds is shown at where nobody gave any, and what they are of; nil
+// where none are known that its layers take.
+func usualShapes(n *graph.Network) (shapes map[string][]int, what string) {
+	if shapes, what = generate.UsualShapes(n); shapes == nil {
+		shapes, what = model.UsualShapes(n)
 	}
-	if shapes == nil {
-		return
-	}
+	return shapes, what
+}
+
+// takeUsualShapes gives a model the shapes that nobody gave, and keeps what they are of.
+func (f *modelFlags) takeUsualShapes(m *model.Model, shapes map[string][]int, what string) {
 	f.data.shapes = shapes
 	f.chosen.What, f.chosen.Of = what, shapes
 	const most = 3 // of inputs that are named: keys and values of the past are two for each layer
@@ -299,6 +305,13 @@ func (f *modelFlags) takeUsualShapes(m *model.Model) {
 	f.chosen.Text = strings.Join(list, ", ")
 	if more := len(shapes) - most; more > 0 {
 		f.chosen.Text += fmt.Sprintf(" and %d more inputs", more)
+	}
+}
+
+// tellUsual says that shapes are those that nobody gave.
+func (f *modelFlags) tellUsual(stderr io.Writer) {
+	if f.chosen.Of != nil {
+		warner(stderr)("no shapes were given: this is of " + f.chosen.String())
 	}
 }
 

@@ -97,7 +97,7 @@ func (o *runFlags) command() *cobra.Command {
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args))
 		},
 	}
-	o.few, o.device.others = fewItems, outsiders
+	o.few, o.device.others, o.usual = fewItems, outsiders, true
 	o.register(c, takeAll)
 	f := c.Flags()
 	f.Lookup("backend").Usage += ", " + evaluation + " (the layers' own definition), " + ortBackend
@@ -167,6 +167,7 @@ func (o *runFlags) run(ctx context.Context, stdout, stderr io.Writer, path strin
 	}
 	defer p.close()
 	p.warn(stderr)
+	o.tellUsual(stderr)
 	cfg, err := o.configFor(p.model)
 	if err != nil {
 		return err

@@ -12,23 +12,42 @@ import (
 // shortest is the least length that an engine is made for.
 const shortest = 16
 
-// usualLength is the text of which a model is shown where nobody says how long it is.
-const usualLength = 128
+// usualLength is the text of which a model is shown where nobody says how long it is, and mostLength the longest that is tried where
+// its layers take no usual one.
+const (
+	usualLength = 128
+	mostLength  = 512
+)
 
-// UsualShapes returns shapes for the open inputs of a model of texts, where nobody gave any: one text of 128 tokens, or of so many
-// fewer that the model's layers and its tables of places take, each half of the one before; of a model that keeps keys and values one new token behind 127.
-// It returns nil where an input is none that such models have, or where the layers fit no such length.
-func UsualShapes(n *graph.Network) map[string][]int {
+// UsualShapes returns shapes for the open inputs of a model of texts, where nobody gave any, and what they are of: one text of 128
+// tokens, or of so many fewer that the model's layers and its tables of places take, each half of the one before; of a model that keeps
+// keys and values one new token behind 127. Where layers take none of these, as those of an export in which the length of its example
+// was left, it is the longest up to 512 that they do. It returns nil where an input is none that such models have, or where the layers
+// fit no such length.
+func UsualShapes(n *graph.Network) (shapes map[string][]int, what string) {
 	for length := usualLength; length >= shortest; length /= 2 {
-		shapes := shapesOfText(n, length)
-		if shapes == nil {
-			return nil
-		}
-		if env, err := n.BindShapes(shapes); err == nil && n.CheckShapes(env) == nil && staysInTables(n, env) {
-			return shapes
+		if shapes = fittingText(n, length); shapes != nil {
+			return shapes, "a text of the usual length"
 		}
 	}
-	return nil
+	for length := mostLength; length > 0 && shapesOfText(n, length) != nil; length-- {
+		if shapes = fittingText(n, length); shapes != nil {
+			return shapes, "the longest text that its layers take"
+		}
+	}
+	return nil, ""
+}
+
+// fittingText returns the shapes of one text of so many tokens, where a model takes it.
+func fittingText(n *graph.Network, length int) map[string][]int {
+	shapes := shapesOfText(n, length)
+	if shapes == nil {
+		return nil
+	}
+	if env, err := n.BindShapes(shapes); err != nil || n.CheckShapes(env) != nil || !staysInTables(n, env) {
+		return nil
+	}
+	return shapes
 }
 
 // shapesOfText returns the shapes of a model's inputs for one text of so many tokens; nil where it has an input that is none of

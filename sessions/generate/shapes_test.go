@@ -50,7 +50,8 @@ func TestUsualShapes(t *testing.T) {
 	} {
 		n := graph.NewNetwork(c.name)
 		c.inputs(n)
-		shapes, got := UsualShapes(n), ""
+		shapes, _ := UsualShapes(n)
+		got := ""
 		for i, x := range n.Inputs {
 			if shapes == nil {
 				break
@@ -76,8 +77,24 @@ func TestUsualShapesFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(UsualShapes(n)["input_ids"]); got != "[1 64]" {
+	shapes, _ := UsualShapes(n)
+	if got := fmt.Sprint(shapes["input_ids"]); got != "[1 64]" {
 		t.Errorf("shape %s, want [1 64]", got)
+	}
+}
+
+// Where the layers take no usual length, as of an export in which that of its example was left, the text has one that they take.
+func TestUsualShapesOfExample(t *testing.T) {
+	d := graph.Define("baked")
+	ids := d.Input("input_ids", numeric.I64, symbolic.Const(1), symbolic.Symbol("s"))
+	x := d.Gather(d.Constant("words", numeric.NewValue(numeric.F32, 10, 4)), ids, 0)
+	d.Output("y", d.Reshape(x, 12, 4))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shapes, what := UsualShapes(n); fmt.Sprint(shapes["input_ids"]) != "[1 12]" || what != "the longest text that its layers take" {
+		t.Errorf("shape %v, %s, want 12 tokens", shapes, what)
 	}
 }
 
@@ -87,7 +104,7 @@ func TestUsualShapesOfPlaces(t *testing.T) {
 	for _, c := range []struct {
 		rows int
 		want []int
-	}{{131, []int{1, 128}}, {130, []int{1, 128}}, {129, []int{1, 64}}, {66, []int{1, 64}}, {40, []int{1, 32}}, {4, nil}} {
+	}{{131, []int{1, 128}}, {130, []int{1, 128}}, {129, []int{1, 64}}, {66, []int{1, 64}}, {40, []int{1, 32}}, {4, []int{1, 2}}} {
 		d := graph.Define("counted")
 		ids := d.Input("input_ids", numeric.I64, symbolic.Symbol("b"), symbolic.Symbol("s"))
 		pad := d.Constant("pad", number(1))
@@ -99,7 +116,8 @@ func TestUsualShapesOfPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := UsualShapes(n)["input_ids"]; !slices.Equal(got, c.want) {
+		shapes, _ := UsualShapes(n)
+		if got := shapes["input_ids"]; !slices.Equal(got, c.want) {
 			t.Errorf("%d places: %v, want %v", c.rows, got, c.want)
 		}
 	}

@@ -21,7 +21,7 @@ func (m *Model) Symbols(cfg config.Config) (map[string]int, error) {
 		return nil, err
 	}
 	if free := free(m.Network, cfg.Shapes); len(free) > 0 {
-		return nil, &UnboundShapes{free}
+		return nil, &UnboundShapes{Inputs: free}
 	}
 	given := KnownSymbols(m.Network, cfg)
 	shapes := map[string][]int{}
@@ -168,14 +168,19 @@ func (e *ShapesError) Unwrap() error { return e.Err }
 
 // UnboundShapes is the error that axes of inputs have no extent.
 type UnboundShapes struct {
-	Inputs []*graph.Tensor // with such axes
+	Inputs []*graph.Tensor  // with such axes
+	Fit    map[string][]int // shapes that the layers take; nil where none are known
 }
 
 // Example is a choice of shapes that closes the axes, as in x:1x3x64x64.
 func (u *UnboundShapes) Example() string {
 	var examples []string
 	for _, t := range u.Inputs {
-		examples = append(examples, exampleShape(t))
+		if dims, ok := u.Fit[t.Name]; ok {
+			examples = append(examples, t.Name+":"+config.TimesText(dims))
+		} else {
+			examples = append(examples, exampleShape(t))
+		}
 	}
 	return strings.Join(examples, ",")
 }
@@ -198,6 +203,10 @@ func (u *UnboundShapes) Error() string {
 			continue
 		}
 		open = append(open, fmt.Sprintf("input %s is %s, where %s %s no value", t.Name, t.TypeString(), strings.Join(axes, " and "), verb))
+	}
+	const most = 3 // that are named: keys and values of the past are two for each layer
+	if more := len(open) - most; more > 1 {
+		open = append(open[:most], fmt.Sprintf("%d more inputs likewise", more))
 	}
 	return fmt.Sprintf("%s: give shapes, as in %s, or data that has them", strings.Join(open, "; "), u.Example())
 }
