@@ -39,6 +39,7 @@ type dataFlags struct {
 	labelOffset     int
 	task            string
 	tokenizer       string // of texts
+	logits          string // likewise, the output of scores
 	speaks          bool   // the tokenizer is for what a language model writes, too
 	seed            uint64
 	randomItems     int
@@ -69,6 +70,7 @@ func (d *dataFlags) define() {
 	f.StringVar(&d.elements, "type", "", "element type of a raw file: f32, u8, i8, ...")
 	f.Float32SliceVar(&d.dequantize, "dequantize", nil, "scale and zero point of a raw file's integers, as `SCALE,ZERO`")
 	f.StringVar(&d.tokenizer, "tokenizer", "", "of a text: tokenizer.json, its `FOLDER`, or a tokenizer of llama2.c; default: tokenizer.json beside the model")
+	f.StringVar(&d.logits, "logits", "", "of a text: the `OUTPUT` that scores the next token; default: one as wide as the vocabulary, called logits, or the first")
 	f = d.part(takeLabels)
 	f.StringVar(&d.labels, "labels", "", "`FILE` of labels where the data has none: a byte per item, idx or .npy; of a folder of images also boxes, as COCO's .json or a folder of YOLO's .txt")
 	f.IntVar(&d.labelOffset, "label-offset", 0, "added to every label: 1 where the model's first class is the background")
@@ -89,8 +91,8 @@ func (d *dataFlags) check() error {
 	if d.data == "" && d.labels != "" {
 		return usageError{errors.New("--labels is for the items of --data, which is missing")}
 	}
-	for _, flag := range []string{"size", "resize", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize", "tokenizer"} {
-		if d.changed(flag) && d.data == "" && d.calData == "" && !(flag == "tokenizer" && d.speaks) {
+	for _, flag := range []string{"size", "resize", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize", "tokenizer", "logits"} {
+		if d.changed(flag) && d.data == "" && d.calData == "" && !((flag == "tokenizer" || flag == "logits") && d.speaks) {
 			return usageError{fmt.Errorf("--%s says how --data or --calib-data is read, and both are missing", flag)}
 		}
 	}

@@ -75,13 +75,14 @@ func generateCommand(t tables) *cobra.Command {
 	o.register(c, takeCalibrated|takePrecision|takeInt8|takePasses|takeTactics|takeBackend|takeThreads|takeTimings|takeCode|takeOutput)
 	f := c.Flags()
 	f.StringVar(&o.data.tokenizer, "tokenizer", "", "tokenizer.json, its `FOLDER`, or a tokenizer of llama2.c; default: tokenizer.json beside the model")
+	f.StringVar(&o.data.logits, "logits", "", "the `OUTPUT` that scores the next token; default: one as wide as the vocabulary, called logits, or the first")
 	f.StringVar(&o.prompt, "prompt", "", "the `TEXT` to continue; - reads it from standard input")
 	f.IntSliceVar(&o.ids, "ids", nil, "the `TOKENS` to continue, in place of a text; no tokenizer is needed then")
 	f.IntVar(&o.tokens, "tokens", 128, "how many new tokens at most")
 	f.IntVar(&o.length, "length", 0, "room for so many tokens, of prompt and text; default: what both need")
 	f.BoolVar(&o.ignoreEnd, "ignore-end", false, "go on behind a token that ends the text")
 	o.data.lookup("calib-data").Usage = "a text (.txt) at `PATH` by which --weights are rounded, trials or --rounding choosing how, and on which int8 is calibrated"
-	under(c, "Text", "tokenizer", "prompt", "ids", "tokens", "length", "ignore-end")
+	under(c, "Text", "tokenizer", "logits", "prompt", "ids", "tokens", "length", "ignore-end")
 	f.BoolVar(&o.perLayer, "per-layer", false, "measure every layer when the text is there, for prompts and for single tokens side by side")
 	under(c, "Measurement", "per-layer")
 	f.Float64Var(&o.sampling.Temperature, "temperature", 0, "how freely tokens are drawn: 1 by the model's probabilities, 0 takes the best")
@@ -177,7 +178,7 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	if err != nil {
 		return err
 	}
-	language, err := generate.New(m.Network, len(ids), max(o.length, len(ids)+o.tokens), p.work.Backend, languageBuilder(p, cfg, known, tell))
+	language, err := generate.New(m.Network, o.data.logits, len(ids), max(o.length, len(ids)+o.tokens), p.work.Backend, languageBuilder(p, cfg, known, tell))
 	if err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (o *generateFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	if err != nil {
 		return err
 	}
-	g := generationOf(text, w, times, language.Cached())
+	g := generationOf(text, w, times, language)
 	if g.Memory, err = memoryOf(ctx, language, &p.work, &g, tell); err != nil {
 		return err
 	}
@@ -286,8 +287,11 @@ func languageBuilder(p *place, cfg config.Config, k learned, tell func(report.Pr
 }
 
 // generationOf sums up what a language model wrote.
-func generationOf(prompt string, w *textWriter, t *generate.Times, cached bool) report.Generation {
-	g := report.Generation{Prompt: prompt, Text: w.text(), PromptTokens: t.Prompt, Tokens: w.ids[t.Prompt:], Ended: t.Ended, Cached: cached, First: t.First}
+func generationOf(prompt string, w *textWriter, t *generate.Times, m *generate.Model) report.Generation {
+	g := report.Generation{Prompt: prompt, Text: w.text(), PromptTokens: t.Prompt, Tokens: w.ids[t.Prompt:], Ended: t.Ended, Cached: m.Cached(), First: t.First}
+	if name, others := m.Logits(); others > 0 {
+		g.Scores = name
+	}
 	if t.First > 0 {
 		g.PromptRate = float64(t.Prompt) / t.First.Seconds()
 	}
@@ -319,6 +323,9 @@ func writeGeneration(w io.Writer, g *report.Generation) {
 	how := "the whole text again for each token"
 	if g.Cached {
 		how = "earlier tokens kept"
+	}
+	if g.Scores != "" {
+		how += "; scores by output " + config.Quoted(g.Scores)
 	}
 	fmt.Fprintf(w, "\n\nprompt %s, first token after %s ms (%.0f tokens/s); %s\n", count(g.PromptTokens, "token"), ms(g.First), g.PromptRate, how)
 	if g.PerToken.Count > 0 {

@@ -36,7 +36,7 @@ func (f *modelFlags) speak(p *place) {
 		return
 	}
 	open := func(cfg config.Config, rounded build.Rounded, tell func(report.Progress)) (*generate.Model, error) {
-		return generate.New(m.Network, len(ids), len(ids)+liveTokens, p.work.Backend, languageBuilder(p, cfg, learned{rounded: rounded}, tell))
+		return generate.New(m.Network, f.data.logits, len(ids), len(ids)+liveTokens, p.work.Backend, languageBuilder(p, cfg, learned{rounded: rounded}, tell))
 	}
 	if probe, err := open(config.Config{}, nil, nil); err != nil {
 		return // it is no language model
@@ -56,7 +56,7 @@ func (f *modelFlags) speak(p *place) {
 		var shown time.Time
 		q := generate.Request{Prompt: ids, Most: liveTokens, Ends: tok.Ends(), Each: func(t *generate.Times) {
 			if time.Since(shown) >= liveInterval {
-				g := generationOf(livePrompt, w, t, language.Cached())
+				g := generationOf(livePrompt, w, t, language)
 				shown = time.Now()
 				show(&g)
 			}
@@ -65,7 +65,7 @@ func (f *modelFlags) speak(p *place) {
 		if err != nil {
 			return err
 		}
-		g := generationOf(livePrompt, w, times, language.Cached())
+		g := generationOf(livePrompt, w, times, language)
 		if g.Memory, err = memoryOf(ctx, language, &p.work, &g, tell); err != nil {
 			return err
 		}

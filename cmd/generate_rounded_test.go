@@ -48,7 +48,7 @@ func TestGenerateByRoundedWeights(t *testing.T) {
 		for i := range text {
 			text[i] = int(90 * r.Float64() * r.Float64())
 		}
-		set, err := generate.Windows(m.Network, "text", text, nil)
+		set, err := generate.Windows(m.Network, "", "text", text, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestGenerateByRoundedWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		engine := func(rounded build.Rounded) (list [2][]string) {
-			l, err := generate.New(m.Network, 20, 40, p.work.Backend, languageBuilder(p, cfg, learned{rounded: rounded}, nil))
+			l, err := generate.New(m.Network, "", 20, 40, p.work.Backend, languageBuilder(p, cfg, learned{rounded: rounded}, nil))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,7 +47,7 @@ func (d *dataFlags) text(m *model.Model, path, items string, given map[string][]
 	if err != nil {
 		return nil, fmt.Errorf("data %s: %w", path, err)
 	}
-	set, err := generate.Windows(m.Network, filepath.Base(path), tokens, given)
+	set, err := generate.Windows(m.Network, d.logits, filepath.Base(path), tokens, given)
 	if err != nil {
 		return nil, fmt.Errorf("data %s: %w", path, err)
 	}

@@ -159,6 +159,19 @@ func (s subset) Name() string {
 	return fmt.Sprintf("items %d-%d of %s", s.first, s.first+s.n-1, s.Data.Name())
 }
 
+// Scores returns the output whose rows are scores of the classes that d has; empty: the first of floating type.
+func Scores(d Data) string {
+	switch d := d.(type) {
+	case *Bound:
+		return d.Set.Scores
+	case subset:
+		return Scores(d.Data)
+	case begun:
+		return Scores(d.Data)
+	}
+	return ""
+}
+
 // Together reports whether each item of d is several of what the data has, with a label of each, since that is what the model takes at once.
 func Together(d Data) bool {
 	switch d := d.(type) {

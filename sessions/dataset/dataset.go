@@ -26,6 +26,8 @@ type Set struct {
 	// Next is the classes of the rows of an item, by item, -1 where one is not known: of a text the token that follows each of the
 	// item's.
 	Next [][]int
+	// Scores is the output whose rows Next has the classes of; empty: the first of floating type.
+	Scores string
 	// Random marks data that is made up: what is calibrated with it is not to be trusted.
 	Random bool
 	// Whole marks data whose items are complete feeds: the first axis of their values is not one of items.

@@ -40,7 +40,7 @@ func Example() {
 		p, err := build.Plan(ctx, l.Network, env, device, build.PlanConfig{Untimed: true})
 		return &run.Engine{Plans: []*run.Plan{p}}, err
 	}
-	m, err := generate.New(file.Network, 3, 8, device, engine)
+	m, err := generate.New(file.Network, "", 3, 8, device, engine)
 	if err != nil {
 		log.Fatal(err)
 	}

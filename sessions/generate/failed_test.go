@@ -50,7 +50,7 @@ func TestTriedAgain(t *testing.T) {
 		})
 		return list, err
 	}
-	sound, err := New(n, 3, 16, host, untimed(host))
+	sound, err := New(n, "", 3, 16, host, untimed(host))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestTriedAgain(t *testing.T) {
 	failed := 0
 	for until := range 8 {
 		w := &weak{host, until}
-		m, err := New(n, 3, 16, w, untimed(w))
+		m, err := New(n, "", 3, 16, w, untimed(w))
 		if err != nil {
 			t.Fatal(err)
 		}

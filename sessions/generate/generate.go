@@ -67,12 +67,13 @@ func positions(err error) (n int, ok bool) {
 	return n, ok
 }
 
-// New prepares a model for texts of up to so many tokens, of which up to prompt are given. Engines are made as they are needed.
-func New(n *graph.Network, prompt, length int, backend run.Backend, build Builder) (*Model, error) {
+// New prepares a model for texts of up to so many tokens, of which up to prompt are given. Engines are made as they are needed. logits
+// names the output of scores; empty: it is found.
+func New(n *graph.Network, logits string, prompt, length int, backend run.Backend, build Builder) (*Model, error) {
 	if length < 1 || length > MaxLength {
 		return nil, fmt.Errorf("a text of %d tokens: want 1 to %d", length, MaxLength)
 	}
-	r, err := findRoles(n)
+	r, err := findRoles(n, logits)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +91,9 @@ func New(n *graph.Network, prompt, length int, backend run.Backend, build Builde
 
 // Cached reports whether the model keeps state, so that a token costs the same however long the text is.
 func (m *Model) Cached() bool { return len(m.roles.cache) > 0 }
+
+// Logits returns the output that scores the next token, and of how many others of three axes it was told.
+func (m *Model) Logits() (name string, others int) { return m.roles.logits.Name, m.roles.others }
 
 // Engine returns what was built so far: an engine with a profile for each length of sequence that was needed, whose plans share
 // their constants.

@@ -75,7 +75,7 @@ func TestCachedModels(t *testing.T) {
 		n := open(t, "testdata/"+name+".onnx")
 		cases := casesOf(t, name)
 		for _, room := range []int{45, 100} {
-			m, err := New(n, 12, room, b, untimed(b)) // prompts longer than that come in pieces
+			m, err := New(n, "", 12, room, b, untimed(b)) // prompts longer than that come in pieces
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func testPhases(t *testing.T, m *Model) {
 func TestEnds(t *testing.T) {
 	b := cpu.Open(1)
 	defer b.Close()
-	m, err := New(open(t, "testdata/gpt2.onnx"), 4, 20, b, untimed(b))
+	m, err := New(open(t, "testdata/gpt2.onnx"), "", 4, 20, b, untimed(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,6 +206,44 @@ func TestSampling(t *testing.T) {
 	}
 }
 
+// TestLogits finds the scores behind hidden states, by width or by name, and takes those that are named.
+func TestLogits(t *testing.T) {
+	for _, c := range []struct {
+		outputs     []string // with a number of 4 or 12 values for each of 12 tokens behind the name
+		named, want string
+	}{
+		{[]string{"hidden 4", "y 12"}, "", "y"},
+		{[]string{"hidden 12", "logits 12"}, "", "logits"},
+		{[]string{"a 12", "b 12"}, "", "a"},
+		{[]string{"a 12", "b 12"}, "b", "b"},
+		{[]string{"logits 4", "y 12"}, "", "y"},
+		{[]string{"a 4", "b 4"}, "", "output a, f32[1,s,4]: 4 values for each token"},
+		{[]string{"a 12", "b 4"}, "c", `logits "c": want an output of [batch, sequence, vocabulary]: a, b`},
+	} {
+		d := graph.Define("model")
+		x := d.Gather(d.Weights("table", make([]float32, 48), 12, 4), d.Input("ids", numeric.I64, symbolic.Const(1), symbolic.Symbol("s")), 0)
+		for _, o := range c.outputs {
+			name, width, _ := strings.Cut(o, " ")
+			y := d.Tanh(x)
+			if width == "12" {
+				y = d.MatMul(x, d.Weights("head of "+name, make([]float32, 48), 4, 12))
+			}
+			d.Output(name, y)
+		}
+		n, err := d.Network()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := findRoles(n, c.named)
+		switch {
+		case err != nil && !strings.Contains(err.Error(), c.want):
+			t.Errorf("%v, named %q: %v, want %q", c.outputs, c.named, err, c.want)
+		case err == nil && (r.logits.Name != c.want || r.others != 1):
+			t.Errorf("%v, named %q: %s and %d others, want %s", c.outputs, c.named, r.logits.Name, r.others, c.want)
+		}
+	}
+}
+
 // What a model cannot be used for is said with the input or output that is the reason.
 func TestRoles(t *testing.T) {
 	b := cpu.Open(1)
@@ -243,7 +281,7 @@ func TestRoles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(n, 4, 8, b, untimed(b)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := New(n, "", 4, 8, b, untimed(b)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("it says %v, want %q", err, c.want)
 		}
 	}

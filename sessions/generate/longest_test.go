@@ -49,7 +49,7 @@ func TestLongest(t *testing.T) {
 		positions int
 	}{{"a model without state", placed(as), 20}, {"one whose positions begin with 2", placed(behind), 18}, {"one whose positions are computed", placed(told), 20},
 		{"one with state", open(t, "testdata/gpt2.onnx"), 128}} {
-		m, err := New(c.network, 3, 1000, b, untimed(b))
+		m, err := New(c.network, "", 3, 1000, b, untimed(b))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +72,11 @@ func TestRoomForState(t *testing.T) {
 	n := open(t, "testdata/llama.onnx") // whose positions have no end
 	host.SetMemoryLimit(1 << 30)
 	defer host.SetMemoryLimit(0)
-	if _, err := New(n, 4, MaxLength, nil, nil); !errors.As(err, new(*host.Shortage)) || !strings.Contains(err.Error(), "the state of a text of 16777216 tokens") {
+	if _, err := New(n, "", 4, MaxLength, nil, nil); !errors.As(err, new(*host.Shortage)) || !strings.Contains(err.Error(), "the state of a text of 16777216 tokens") {
 		t.Error(err)
 	}
 	for _, length := range []int{-1, 0, MaxLength + 1} {
-		if _, err := New(n, 4, length, nil, nil); err == nil {
+		if _, err := New(n, "", 4, length, nil, nil); err == nil {
 			t.Errorf("a text of %d tokens", length)
 		}
 	}

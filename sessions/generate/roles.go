@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +20,7 @@ type roles struct {
 	zeros     []*graph.Tensor
 	cache     []cached
 	logits    *graph.Tensor // [batch, sequence, vocabulary]
+	others    int           // outputs of three axes that might have been the logits
 }
 
 // cached is the state of one layer's keys or values: what an input reads of earlier tokens, [batch, heads, past, size], and the
@@ -31,10 +33,11 @@ var (
 	presentPrefix = []string{"present", "updated", "new_past"}
 )
 
-// findRoles looks at a model's inputs and outputs. The error says which of them it cannot serve.
-func findRoles(n *graph.Network) (*roles, error) {
+// findRoles looks at a model's inputs and outputs; logits names the output of scores, where it is not to be found. The error says which of
+// them it cannot serve.
+func findRoles(n *graph.Network, logits string) (*roles, error) {
 	r := &roles{}
-	var pasts, presents []*graph.Tensor
+	var pasts, presents, rows []*graph.Tensor
 	for _, t := range n.Inputs {
 		name := strings.ToLower(t.Name)
 		switch {
@@ -59,23 +62,58 @@ func findRoles(n *graph.Network) (*roles, error) {
 		switch {
 		case hasPrefix(strings.ToLower(t.Name), presentPrefix):
 			presents = append(presents, t)
-		case r.logits == nil && t.Type.IsFloat() && len(t.Dims) == 3:
-			r.logits = t
+		case t.Type.IsFloat() && len(t.Dims) == 3:
+			rows = append(rows, t)
 		}
 	}
-	if r.logits == nil {
-		return nil, fmt.Errorf("the model has no output of scores: real numbers of [batch, sequence, vocabulary]")
-	}
-	if err := r.checkScores(n); err != nil {
+	if err := r.choose(n, rows, logits); err != nil {
 		return nil, err
 	}
 	return r, r.pair(pasts, presents)
 }
 
-// checkScores returns an error where the output cannot be scores of tokens, since it is not as wide as the table that tokens are looked
+// choose finds the scores among the outputs of three axes: those of that name, or else of those that are as wide as the vocabulary, as
+// hidden states are not, one that is called logits, or the first.
+func (r *roles) choose(n *graph.Network, rows []*graph.Tensor, name string) error {
+	if len(rows) == 0 {
+		return errors.New("the model has no output of scores: real numbers of [batch, sequence, vocabulary]")
+	}
+	r.others = len(rows) - 1
+	if name != "" {
+		i := slices.IndexFunc(rows, func(t *graph.Tensor) bool { return t.Name == name })
+		if i < 0 {
+			var names []string
+			for _, t := range rows {
+				names = append(names, t.Name)
+			}
+			return fmt.Errorf("logits %q: want an output of [batch, sequence, vocabulary]: %s", name, strings.Join(names, ", "))
+		}
+		r.logits = rows[i]
+		return nil
+	}
+	var unfit error
+	for _, t := range rows {
+		if err := r.checkScores(n, t); err != nil {
+			unfit = cmp.Or(unfit, err)
+			continue
+		}
+		if r.logits == nil || isLogits(t) && !isLogits(r.logits) {
+			r.logits = t
+		}
+	}
+	if r.logits == nil {
+		return unfit
+	}
+	return nil
+}
+
+// isLogits reports whether an output is called so.
+func isLogits(t *graph.Tensor) bool { return strings.Contains(strings.ToLower(t.Name), "logits") }
+
+// checkScores returns an error where an output cannot be scores of tokens, since it is not as wide as the table that tokens are looked
 // up in has rows. They may differ by a few: one of them is padded to a round number, or some tokens are read and never written.
-func (r *roles) checkScores(n *graph.Network) error {
-	width, known := r.logits.Dims[2].IsConst()
+func (r *roles) checkScores(n *graph.Network, t *graph.Tensor) error {
+	width, known := t.Dims[2].IsConst()
 	for _, l := range n.Layers {
 		if !known || !isLookup(l) {
 			continue
@@ -86,7 +124,7 @@ func (r *roles) checkScores(n *graph.Network) error {
 		}
 		if least, most := min(width, rows), max(width, rows); most-least > most/10 {
 			return fmt.Errorf("output %s, %s: %d values for each token, and a vocabulary of %d, the rows of %s: these are no scores of a next token, as an encoder's hidden states are not; give a language model, exported with its head",
-				r.logits.Name, r.logits.TypeString(), width, rows, l.Inputs[0].Name)
+				t.Name, t.TypeString(), width, rows, l.Inputs[0].Name)
 		}
 	}
 	return nil

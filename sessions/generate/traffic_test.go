@@ -12,7 +12,7 @@ func TestTraffic(t *testing.T) {
 	b := cpu.Open(1)
 	defer b.Close()
 	const length = 32
-	m, err := New(open(t, "testdata/gpt2.onnx"), 2, length, b, untimed(b))
+	m, err := New(open(t, "testdata/gpt2.onnx"), "", 2, length, b, untimed(b))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,10 @@ const openWindow = 128
 // Windows cuts the tokens of a text into items for the inputs of a language model: so many tokens each as its input takes, or as the
 // shapes of inputs say where that is open; where they do not, 128, or so many fewer that the model's layers take. The token behind each
 // is what the model is to hold likely there. The last item is filled up; what it is filled with counts nowhere, and changes nothing in
-// front of it where the model looks back only. Past keys and values are zeros, which the mask hides.
-func Windows(n *graph.Network, name string, tokens []int, shapes map[string][]int) (*dataset.Set, error) {
-	r, err := findRoles(n)
+// front of it where the model looks back only. Past keys and values are zeros, which the mask hides. logits names the output of scores;
+// empty: it is found.
+func Windows(n *graph.Network, logits, name string, tokens []int, shapes map[string][]int) (*dataset.Set, error) {
+	r, err := findRoles(n, logits)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func (r *roles) windows(name string, tokens []int, length int) (*dataset.Set, er
 	if err != nil {
 		return nil, err
 	}
-	set.Next = next
+	set.Next, set.Scores = next, r.logits.Name
 	sum := sha256.New()
 	for _, token := range append([]int{length}, tokens...) {
 		sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(token)))

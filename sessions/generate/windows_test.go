@@ -32,7 +32,7 @@ func language(t *testing.T, length symbolic.Dim, past bool) *graph.Network {
 
 // TestWindows: each token but the last is in one item, with the token behind it.
 func TestWindows(t *testing.T) {
-	set, err := Windows(language(t, symbolic.Const(4), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, nil)
+	set, err := Windows(language(t, symbolic.Const(4), false), "", "story", []int{1, 2, 3, 4, 5, 6, 7}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,10 @@ func TestWindows(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, v.I64(), want[name])
 		}
 	}
-	if set, err = Windows(language(t, symbolic.Symbol("s"), false), "story", []int{1, 2, 3, 4, 5, 6, 7}, map[string][]int{"input_ids": {1, 3}}); err != nil || set.Len() != 2 || len(set.Next[0]) != 3 {
+	if set.Scores != "logits" {
+		t.Errorf("scores are %q", set.Scores)
+	}
+	if set, err = Windows(language(t, symbolic.Symbol("s"), false), "", "story", []int{1, 2, 3, 4, 5, 6, 7}, map[string][]int{"input_ids": {1, 3}}); err != nil || set.Len() != 2 || len(set.Next[0]) != 3 {
 		t.Errorf("of open length: %v", err)
 	}
 }
@@ -63,7 +66,7 @@ func TestWindowsRefused(t *testing.T) {
 		{language(t, symbolic.Const(4), false), []int{1}, "two at least"},
 		{language(t, symbolic.Const(4), false), []int{1, 10}, "the tokenizer is another model's"},
 	} {
-		if _, err := Windows(c.n, "story", c.tokens, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Windows(c.n, "", "story", c.tokens, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.tokens, err, c.want)
 		}
 	}
@@ -76,7 +79,7 @@ func TestWindowsOfCached(t *testing.T) {
 	for _, name := range []string{"llama", "gpt2"} {
 		n := open(t, "testdata/"+name+".onnx")
 		for _, c := range casesOf(t, name) {
-			set, err := Windows(n, "text", slices.Concat(c.Prompt, c.Tokens), nil)
+			set, err := Windows(n, "", "text", slices.Concat(c.Prompt, c.Tokens), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

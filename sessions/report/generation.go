@@ -9,6 +9,7 @@ type Generation struct {
 	Tokens       []int `output:"tokens"` // new ones
 	Ended        string
 	Cached       bool          // the model keeps what it computed of earlier tokens
+	Scores       string        `json:",omitempty"` // the output that scores the next token, where others have as many axes
 	First        time.Duration // from the prompt to the first token
 	PerToken     Latency       // of those behind the first
 	Rate         float64       `unit:"tokens_per_s"` // at the median of PerToken

@@ -13,7 +13,7 @@ import (
 )
 
 // score counts how often the first classes are right, and how often they are FP32's. The output that counts is the
-// first one of floating type. Of a text each token has a row of it, and what is told of the rows is how likely the engine and
+// one that data of a text names, or the first of floating type. Of a text each token has a row of it, and what is told of the rows is how likely the engine and
 // FP32 hold what follows.
 type score struct {
 	task              Task
@@ -46,8 +46,9 @@ func newScore(n *graph.Network, d dataset.Data, batch int, task Task) *score {
 	if sc.task.Kind == report.TaskDetection {
 		sc.boxes = &detecting{task: sc.task, network: n, data: d}
 	}
+	scores := dataset.Scores(d)
 	for _, t := range n.Outputs {
-		if t.RealType().IsFloat() {
+		if t.RealType().IsFloat() && (scores == "" || t.Name == scores) {
 			sc.output = t.Name
 			break
 		}

@@ -86,6 +86,31 @@ func TestPerplexity(t *testing.T) {
 	}
 }
 
+// TestScoresOfText: of a text those rows count that its data names, and not the hidden states before them.
+func TestScoresOfText(t *testing.T) {
+	set, err := dataset.New("text", []dataset.Array{{Name: "x", Value: numeric.NewValue(numeric.F32, 1, 2)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.Next, set.Scores = [][]int{{1, 2}}, "logits"
+	d, err := set.Bind([]*graph.Tensor{{Name: "x", Type: numeric.F32, Dims: symbolic.Shape(1, 2)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := graph.NewNetwork("n")
+	n.MarkOutput(n.NewTensor("hidden", numeric.F32, symbolic.Shape(1, 2, 4)))
+	n.MarkOutput(n.NewTensor("logits", numeric.F32, symbolic.Shape(1, 2, 3)))
+	out := map[string]numeric.Value{"hidden": numeric.NewValue(numeric.F32, 1, 2, 4), "logits": numeric.Values(numeric.F32, []float32{0, 9, 0, 0, 0, 9}, 1, 2, 3)}
+	s := newScore(n, d, 1, Task{})
+	if err := s.checkLabels([]map[string]numeric.Value{out}); err != nil {
+		t.Fatal(err)
+	}
+	s.add(0, out, out)
+	if l, _, _ := s.result(); l.Top1 != 1 || l.Agreement != 1 || l.Tokens != 2 {
+		t.Errorf("%+v", l)
+	}
+}
+
 // TestTogether: where the model takes four items at once each counts for itself, and what fills up the last four does not.
 func TestTogether(t *testing.T) {
 	set, err := dataset.New("five", []dataset.Array{{Name: "x", Value: numeric.NewValue(numeric.F32, 5, 2)}}, []int{0, 1, 2, 0, 1})

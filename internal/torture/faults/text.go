@@ -65,7 +65,7 @@ func (v *visit) language(m *model.Model, w stages.Workplace, cfg config.Config) 
 		defer r.Close()
 		return r.Engine(ctx, shaped, false)
 	}
-	return generate.New(m.Network, len(prompt), len(prompt)+newTokens, v.device, build)
+	return generate.New(m.Network, "", len(prompt), len(prompt)+newTokens, v.device, build)
 }
 
 // written returns the tokens that follow the prompt, with an error those before it.
