@@ -70,7 +70,7 @@ func TestExec(t *testing.T) {
 		}
 	}
 	out, _ = command(t, 0, file("t.json"), file("p.json"), file("l.json"))
-	if !strings.Contains(out, "l.json  fp16  TensorRT") || !strings.Contains(out, "slowest layers") {
+	if !strings.Contains(out, "l.json  fp16  trtui") || !strings.Contains(out, "slowest layers") {
 		t.Errorf("read again:\n%s", out)
 	}
 	out, _ = command(t, 0, "exec", "--loadEngine="+file("m.engine"), "--skipInference", "--dumpLayerInfo", "--layout=trt11", "--exportLayerInfo="+file("l11.json"), "--quiet")

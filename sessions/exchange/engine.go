@@ -28,7 +28,7 @@ type Engine struct {
 	Times   []QueryTime
 	path    string // of the first file
 	batch   int
-	tool    string // "TensorRT"
+	tool    string // whose engine it is: "TensorRT"
 	runs    []time.Duration
 }
 
@@ -52,9 +52,16 @@ func OpenEngine(files []File) (*Engine, error) {
 	}
 	e.path = cmp.Or(e.path, files[0].Path)
 	if e.Layers == nil {
-		e.Layers = &LayerInfo{Names: true, Format: "a profile of trtexec"}
+		e.Layers = &LayerInfo{Names: true, Format: "a profile of trtexec", own: e.Profile[0].own}
 		for _, r := range e.Profile {
 			e.Layers.Layers = append(e.Layers.Layers, EngineLayer{Name: r.Name})
+		}
+	}
+	if e.Layers.own {
+		e.tool = generator
+		e.Layers.Format = "a profile of trtui"
+		if !e.Layers.Names {
+			e.Layers.Format = "layer information of trtui"
 		}
 	}
 	return e, e.match()

@@ -204,6 +204,9 @@ func sameAgain(t *testing.T, s *report.Snapshot, layers, profile []byte) {
 		t.Fatal(err)
 	}
 	again := e.Snapshot()
+	if alone, err := OpenEngine([]File{{"profile.json", profile}}); err != nil || alone.Snapshot().Viewed() != "a profile of trtui" || again.Viewed() != "layer information of trtui" || again.Device.Backend != "trtui" {
+		t.Errorf("written by %s: %q, %v", again.Device.Backend, again.Viewed(), err)
+	}
 	for i, l := range again.Timings.Layers {
 		if was := s.Timings.Layers[i]; l.Name != was.Name || l.Median != was.Median || l.Mean != was.Mean || l.Tactic != was.Tactic {
 			t.Errorf("read again %+v, was %+v", l, was)

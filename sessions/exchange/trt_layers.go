@@ -20,6 +20,7 @@ type LayerInfo struct {
 	Unknown []EngineTensor // bindings that no layer is said to read or make: inputs or outputs
 	Names   bool           // the file has the layers' names alone
 	Format  string
+	own     bool // it was written here
 }
 
 // EngineLayer is a layer of an engine.
@@ -31,6 +32,7 @@ type EngineLayer struct {
 	Inputs, Outputs                []EngineTensor
 	Attrs                          map[string]any // what else there is, as decoded
 	source                         string         // of ONNX Runtime: the model's node that it is named after; "": its own name
+	own                            bool           // a bare list says in its first layer that it was written here
 	added                          bool           // by the builder: other layers' metadata say of which of the model they are, and its own are empty
 }
 
@@ -45,7 +47,7 @@ type EngineTensor struct {
 }
 
 // layerTypes are read by hand; the others are attributes.
-var layerFields = []string{"Name", "LayerType", "ParameterType", "TacticName", "TacticValue", "Metadata", "StreamId", "Inputs", "Outputs"}
+var layerFields = []string{"Name", "LayerType", "ParameterType", "TacticName", "TacticValue", "Metadata", "StreamId", "Inputs", "Outputs", "Generator"}
 
 // ParseLayerInfo reads layer information. An error names the layer and the field.
 func ParseLayerInfo(data []byte) (*LayerInfo, error) {
@@ -53,6 +55,8 @@ func ParseLayerInfo(data []byte) (*LayerInfo, error) {
 		Layers   []json.RawMessage
 		Bindings []string
 		IO       []map[string]any `json:"I/O Tensors"`
+
+		Generator any
 	}
 	info := &LayerInfo{Format: "TensorRT layer information"}
 	if data = bytes.TrimSpace(data); len(data) > 0 && data[0] == '[' {
@@ -74,6 +78,7 @@ func ParseLayerInfo(data []byte) (*LayerInfo, error) {
 		info.Layers = append(info.Layers, l)
 	}
 	info.findAdded()
+	info.own = root.Generator == generator || info.Layers[0].own
 	if root.IO != nil {
 		info.Format = "TensorRT 11 layer information"
 		if err := info.takeIO(root.IO); err != nil {
@@ -133,6 +138,7 @@ func parseEngineLayer(raw json.RawMessage) (l EngineLayer, named bool, err error
 		return l, false, errors.New("it has no Name")
 	}
 	_, l.added = fields["Metadata"]
+	l.own = fields["Generator"] == generator
 	if n, ok := fields["StreamId"].(float64); ok {
 		l.StreamId = int(n)
 	}

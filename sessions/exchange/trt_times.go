@@ -14,6 +14,7 @@ type ProfileRow struct {
 	Mean, Median     time.Duration // Median is Mean where the file has none
 	Percentage, Runs float64
 	Samples          []time.Duration // empty where only the above is known
+	own              bool            // it was written here
 }
 
 // ParseProfile reads a profile: a list whose first element counts the inferences, and the others are layers in order.
@@ -22,7 +23,7 @@ func ParseProfile(data []byte) ([]ProfileRow, error) {
 	if err := unmarshal(data, &list); err != nil {
 		return nil, err
 	}
-	runs := 0.0
+	runs, own := 0.0, false
 	var rows []ProfileRow
 	for i, raw := range list {
 		var r struct {
@@ -30,12 +31,13 @@ func ParseProfile(data []byte) ([]ProfileRow, error) {
 			Name                          string
 			TimeMs, AverageMs, Percentage float64
 			MedianMs                      *float64
+			Generator                     any
 		}
 		if err := unmarshal(raw, &r); err != nil {
 			return nil, fmt.Errorf("row %d: %w", i, err)
 		}
 		if i == 0 && r.Count != nil && r.Name == "" {
-			runs = *r.Count
+			runs, own = *r.Count, r.Generator == generator
 			continue
 		}
 		if r.Name == "" {
@@ -45,7 +47,7 @@ func ParseProfile(data []byte) ([]ProfileRow, error) {
 		if err != nil {
 			return nil, fmt.Errorf("row %d, %s: averageMs: %w", i, quoted(r.Name), err)
 		}
-		row := ProfileRow{Name: r.Name, Mean: mean, Median: mean, Percentage: r.Percentage, Runs: runs}
+		row := ProfileRow{Name: r.Name, Mean: mean, Median: mean, Percentage: r.Percentage, Runs: runs, own: own}
 		if r.MedianMs != nil {
 			if row.Median, err = milliseconds(*r.MedianMs); err != nil {
 				return nil, fmt.Errorf("row %d, %s: medianMs: %w", i, quoted(r.Name), err)

@@ -15,7 +15,12 @@ import (
 // Layouts are the forms of layer information: as TensorRT 10 has it, which TREx reads, as TensorRT 11, and as a bare list.
 func Layouts() []string { return []string{"trt10", "trt11", "list"} }
 
-// LayerInfoJSON writes the steps of an engine as layer information of TensorRT.
+// generator is what files that are written here say in a member of that name, which other programs pass over: that the engine is none of
+// TensorRT.
+const generator = "trtui"
+
+// LayerInfoJSON writes the steps of an engine as layer information of TensorRT. TREx ignores members that it does not know; a bare list
+// has the generator in its first layer.
 func LayerInfoJSON(s *report.Snapshot, layout string) ([]byte, error) {
 	steps, err := stepsOf(s)
 	if err != nil {
@@ -32,15 +37,18 @@ func LayerInfoJSON(s *report.Snapshot, layout string) ([]byte, error) {
 		for _, t := range slices.Concat(in, out) {
 			names = append(names, t.Name)
 		}
-		return marshal(object{{"Layers", layers}, {"Bindings", names}})
+		return marshal(object{{"Layers", layers}, {"Bindings", names}, {"Generator", generator}})
 	case "trt11":
 		tensors := []object{}
 		for i, t := range slices.Concat(in, out) {
 			mode := map[bool]string{true: "Input", false: "Output"}[i < len(in)]
 			tensors = append(tensors, object{{"Name", t.Name}, {"IOMode", mode}, {"DataType", trtType(t.Type)}, {"Dimensions", shapeOf(t)}, {"Location", "Device"}, {"IsShapeInferenceIO", false}})
 		}
-		return marshal(object{{"Layers", layers}, {"I/O Tensors", tensors}})
+		return marshal(object{{"Layers", layers}, {"I/O Tensors", tensors}, {"Generator", generator}})
 	case "list":
+		if len(layers) > 0 {
+			layers[0] = append(layers[0], member{"Generator", generator})
+		}
 		return marshal(layers)
 	}
 	return nil, fmt.Errorf("layout %s: want one of %s", quoted(layout), strings.Join(Layouts(), ", "))
@@ -253,7 +261,8 @@ func bindingsOf(s *report.Snapshot, steps []step) (in, out []report.Tensor) {
 	return in, out
 }
 
-// ProfileJSON writes the times of the steps as trtexec --exportProfile does. TREx takes rows of five members and no others.
+// ProfileJSON writes the times of the steps as trtexec --exportProfile does. TREx takes rows of five members and no others, so
+// that the row of the count may have another one.
 func ProfileJSON(t *report.Timings) ([]byte, error) {
 	if t == nil || len(t.Layers) == 0 {
 		return nil, errors.New("a profile is of times of layers, and there are none")
@@ -263,7 +272,7 @@ func ProfileJSON(t *report.Timings) ([]byte, error) {
 		runs = max(runs, l.Count)
 		sum += float64(l.Mean)
 	}
-	rows := []object{{{"count", max(runs, 1)}}}
+	rows := []object{{{"count", max(runs, 1)}, {"generator", generator}}}
 	for _, l := range t.Layers {
 		mean := float64(l.Mean) / 1e6
 		rows = append(rows, object{{"name", l.Name}, {"timeMs", mean * float64(max(runs, 1))}, {"averageMs", mean}, {"medianMs", float64(l.Median) / 1e6}, {"percentage", 100 * float64(l.Mean) / max(sum, 1)}})
