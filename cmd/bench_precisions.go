@@ -53,6 +53,9 @@ func writeColumns(w io.Writer, head report.Head, c *report.Columns) {
 	if c.Estimated {
 		fmt.Fprintln(w, "times are estimates, computed from what the simulator counted; nothing was measured")
 	}
+	if c.Shapes != "" {
+		writeNote(w, "at %s", c.Shapes)
+	}
 	header := []string{"@layer"}
 	for i, k := range c.Columns {
 		header = append(header, ">"+k.Label+" µs")

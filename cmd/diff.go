@@ -52,7 +52,7 @@ func diffCommand(t tables) *cobra.Command {
 			"what is measured in turns: from what ratio on a layer is told is said.\n\n" +
 			"Three and more are set side by side as a matrix: latency, accuracy and memory of each, which are worth having since no other\n" +
 			"is faster and as good, and the layers whose times differ most.",
-		Example: examples("what INT8 makes of each layer", "trtui diff model.onnx@fp32 model.onnx@int8 --data test.npz --calib-data calib.npz",
+		Example: examples("what INT8 makes of each layer", "trtui diff m.onnx@fp32 m.onnx@int8 --data test.npz --calib-data calib.npz",
 			"two recordings", "trtui diff monday.trtui tuesday.trtui",
 			"two configurations of a recording, for a pull request", "trtui diff s.trtui@fp32 s.trtui@int8/mse --format markdown",
 			"two engines of TensorRT, by trtexec's files", "trtui diff layers.json,profile.json new/layers.json,new/profile.json",

@@ -16,7 +16,7 @@ func Columns(ctx context.Context, r *Runner, configs []config.Config, p run.Prof
 	if err != nil {
 		return nil, err
 	}
-	labels := config.Labels(configs, r.stages.Model.Quantized)
+	labels, shapes := config.Beside(configs, r.stages.Model.Quantized)
 	columns, times := make([]report.Column, len(configs)), make([]*report.Timings, len(configs))
 	for i, cfg := range configs {
 		columns[i] = report.Column{Label: labels[i], Config: cfg, Speed: compared[i].Speed, Unchanged: compared[i].Overview.Unchanged, Timings: compared[i].Timings, Memory: compared[i].Memory}
@@ -25,5 +25,7 @@ func Columns(ctx context.Context, r *Runner, configs []config.Config, p run.Prof
 		}
 		times[i] = compared[i].Timings
 	}
-	return diff.Across(columns, times, false), nil
+	c := diff.Across(columns, times, false)
+	c.Shapes = shapes
+	return c, nil
 }

@@ -35,11 +35,26 @@ func Labels(list []Config, quantized bool) []string {
 	return labels
 }
 
+// Beside names configurations side by side as [Labels] does, but for the shapes where all have the same, which are said once.
+func Beside(list []Config, quantized bool) (labels []string, shapes string) {
+	if len(list) < 2 || slices.ContainsFunc(list, func(c Config) bool { return !slices.EqualFunc(shapesClauses(c), shapesClauses(list[0]), clause.same) }) {
+		return Labels(list, quantized), ""
+	}
+	list = slices.Clone(list)
+	shapes = join(shapesClauses(list[0]), nil)
+	for i := range list {
+		list[i].Shapes, list[i].MinShapes, list[i].MaxShapes, list[i].Profiles = nil, nil, nil, nil
+	}
+	return Labels(list, quantized), shapes
+}
+
 // clause is one part of a label, by a count and by name.
 type clause struct {
 	count string
 	items []string
 }
+
+func (c clause) same(o clause) bool { return c.count == o.count && slices.Equal(c.items, o.items) }
 
 // join writes clauses, those for which named holds with their items.
 func join(list []clause, named func(k int) bool) string {

@@ -10,6 +10,7 @@ import (
 // Columns has the layers of several configurations side by side, aligned by the source layers that they compute.
 type Columns struct {
 	Columns   []Column
+	Shapes    string      `json:",omitempty"` // that all configurations have alike, and labels leave out
 	Rows      []ColumnRow // in the order of the first column's layers, each before those that only later ones have
 	Estimated bool
 	Apart     bool `json:",omitempty"`            // the layers were not measured in the same rounds: what changed on the machine meanwhile is in them

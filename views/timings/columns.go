@@ -34,7 +34,12 @@ func newColumnsView(look *ui.Look) *columnsView {
 	return v
 }
 
-func (v *columnsView) Title() string { return "Precisions" }
+func (v *columnsView) Title() string {
+	if v.shown == nil {
+		return "Precisions"
+	}
+	return words.At("Precisions", v.shown.Shapes)
+}
 
 func (v *columnsView) Note() (string, ui.Style) {
 	c := v.shown

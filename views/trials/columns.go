@@ -48,9 +48,12 @@ func (t *List) Columns(configs []config.Config, own bool, read Reader) func() (*
 		if len(columns) < 2 {
 			return nil, nil
 		}
-		for i, label := range config.Labels(list, own) {
+		labels, shapes := config.Beside(list, own)
+		for i, label := range labels {
 			columns[i].Label = label
 		}
-		return diff.Across(columns, times, true), nil
+		c := diff.Across(columns, times, true)
+		c.Shapes = shapes
+		return c, nil
 	}
 }

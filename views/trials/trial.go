@@ -14,6 +14,7 @@ import (
 type trial struct {
 	config     config.Config
 	label      string
+	short      string // the label without the shapes that all have
 	samples    int
 	median     time.Duration
 	took       time.Duration  // on one scale with other trials, in a table of them

@@ -26,6 +26,7 @@ type Table struct {
 	marked pane.Marked
 	table  ui.Table
 	trials []trial // as they were with the snapshot that is shown
+	shapes string  // that all have
 	leads  []bool  // by trial: none takes less, or its difference from the one that takes least is noise
 }
 
@@ -69,7 +70,7 @@ func (v *Table) columns() []ui.Column {
 	style := func(r int) ui.Style { return pane.PrecisionStyle(string(v.trials[r].config.Precision)) }
 	return []ui.Column{
 		{Title: "configuration", Width: 18, Flex: 3, Name: true, Cell: func(r int) ui.Cell {
-			text := v.trials[r].label
+			text := v.trials[r].short
 			if v.trials[r].unfinished {
 				text += ", not finished"
 			}
@@ -189,7 +190,7 @@ func (v *Table) speedText(t *trial) string {
 	return text
 }
 
-func (v *Table) Title() string { return "Configurations tried" }
+func (v *Table) Title() string { return words.At("Configurations tried", v.shapes) }
 
 func (v *Table) Keys() []ui.Key {
 	keys := append(v.table.Keys(), ui.K("enter", "use", "use the configuration under the cursor"))
@@ -248,6 +249,11 @@ func (v *Table) name() {
 	own := pane.OwnRanges(v.in.Snap)
 	for i, label := range config.Labels(list, own) {
 		v.trials[i].label = label
+	}
+	var labels []string
+	labels, v.shapes = config.Beside(list, own)
+	for i, label := range labels {
+		v.trials[i].short = label
 	}
 	for i, d := range took(v.trials, own) {
 		v.trials[i].took = d

@@ -186,3 +186,11 @@ func Model(m *report.Model) string {
 	}
 	return m.Name
 }
+
+// At writes a title with the shapes at which all that it heads ran, where they are given.
+func At(title, shapes string) string {
+	if shapes == "" {
+		return title
+	}
+	return title + " at " + ui.VisibleName(shapes)
+}
