@@ -336,7 +336,7 @@ func TestMarkedUnmeasured(t *testing.T) {
 	b.lacks("its times are not known")
 }
 
-// TestCompareInTurns: a key has both measured in the same rounds, and what comes of that is compared; a recording is not measured.
+// TestCompareInTurns: a key has both measured in the same rounds, and what comes of that is compared.
 func TestCompareInTurns(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, measured(t))
 	b.size(120, 40)
@@ -362,4 +362,61 @@ func TestCompareInTurns(t *testing.T) {
 	b.publish(&done)
 	b.wants("2.00x slower")
 	b.lacks("not side by side")
+}
+
+// TestCompareRecordingsInTurns: recordings of the model that is open are measured in turns, from every pane of the screen, by their
+// configurations; those of other models, and two of one configuration, are not, and a configuration of which there is no engine is told.
+func TestCompareRecordingsInTurns(t *testing.T) {
+	first, second := measured(t), slower(t)
+	first.Replay, second.Replay, first.Seq, second.Seq = "one.trtui", "two.trtui", 0, 0
+	second.Config.Pin = map[string]string{"conv": "direct"}
+	open := func(first, second *report.Snapshot) *bench {
+		b := newBench(t, ui.Options{NoColor: true}, measured(t))
+		mark := func(s *report.Snapshot) pane.Mark {
+			return pane.Mark{Name: s.Replay, Read: func() (*report.Snapshot, error) { return s, nil }}
+		}
+		app, err := NewWorkbench(silent{b.ctl}, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Now: b.clock, After: b.after, Compared: []pane.Mark{mark(first), mark(second)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.app = app
+		b.size(200, 60)
+		b.run(app.Init())
+		b.wants("A is one.trtui, B is two.trtui")
+		return b
+	}
+	b := open(first, second)
+	for pane := range 4 {
+		b.ctl.asked = nil
+		b.press("t")
+		if len(b.ctl.asked) != 1 || !strings.HasPrefix(b.ctl.asked[0], "beside int8/mse fp32") {
+			t.Errorf("pane %d: asked for %v", pane, b.ctl.asked)
+		}
+		b.press("tab")
+	}
+	done, times := *b.ctl.snap, *second.Timings
+	times.EndToEnd = panetest.Around(2*first.Timings.EndToEnd.Median, 200)
+	times.Beside = &report.Beside{Config: first.Config, Speed: report.NewSpeed(0.5, 0.49, 0.51, true)}
+	done.Columns = &report.Columns{Columns: []report.Column{{Config: first.Config, Timings: first.Timings}, {Config: second.Config, Timings: &times}}}
+	b.publish(&done)
+	b.wants("2.00x slower", "measured in turns")
+	b.lacks("not side by side")
+
+	b.press("t")
+	done.Columns = &report.Columns{Columns: []report.Column{{Config: first.Config, Timings: first.Timings}, {Config: second.Config, Err: "conv has no tactic direct"}}}
+	b.publish(&done)
+	b.wants("two.trtui cannot be measured here: conv has no tactic direct")
+
+	alike := *second
+	alike.Config = first.Config
+	b = open(first, &alike)
+	b.press("t")
+	b.wants("A and B are of one configuration, int8/mse")
+
+	other, model := *second, *second.Model
+	model.SHA256 = "0123"
+	other.Model = &model
+	b = open(first, &other)
+	b.press("t")
+	b.wants("two.trtui cannot be measured here: it is of another model than the one that is open")
 }

@@ -10,7 +10,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions/diff"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views/pane"
@@ -135,16 +134,7 @@ func (v *changesView) Note() (string, ui.Style) {
 	return fmt.Sprintf("%s of layers, false discoveries %s at most", words.Plural(len(d.Groups), "group"), words.Percent(d.Discoveries)), ui.Muted
 }
 
-func (v *changesView) Keys() []ui.Key {
-	keys := append(v.table.Keys(), ui.K("s", "swap", "swap A and B"))
-	if v.cmp.InTurns != nil {
-		keys = append(keys, ui.K("t", "in turns", "measure A and B once more, in turns"))
-	}
-	if v.cmp.ReadFile != nil {
-		keys = append(keys, ui.K("e", "file", "open a file as B"), ui.K("E", "file A", "open a file as A"))
-	}
-	return keys
-}
+func (v *changesView) Keys() []ui.Key { return append(v.table.Keys(), v.cmp.keys()...) }
 
 func (v *changesView) Update(msg tea.Msg) tea.Cmd {
 	if cmd, ok := v.cmp.take(msg); ok {
@@ -162,20 +152,13 @@ func (v *changesView) Update(msg tea.Msg) tea.Cmd {
 		}
 		return cmd
 	}
-	switch {
-	case v.in.Take(msg):
-	case pane.IsKey(msg, "s") && v.cmp.diff != nil:
-		v.cmp.marks[0], v.cmp.marks[1] = v.cmp.marks[1], v.cmp.marks[0]
-		return compareSides([2]diff.Side{v.cmp.sides[1], v.cmp.sides[0]})
-	case pane.IsKey(msg, "t") && v.cmp.diff != nil && v.cmp.InTurns != nil:
-		return v.cmp.measure(v.in.Snap)
-	case pane.IsKey(msg, "E") && v.cmp.ReadFile != nil:
-		return v.cmp.ask(0)
-	case pane.IsKey(msg, "e") && v.cmp.ReadFile != nil:
-		return v.cmp.ask(1)
-	default:
-		v.table.Update(msg)
+	if v.in.Take(msg) {
+		return nil
 	}
+	if cmd, ok := v.cmp.press(msg, v.in.Snap); ok {
+		return cmd
+	}
+	v.table.Update(msg)
 	return nil
 }
 

@@ -52,11 +52,14 @@ func (v *changeView) Note() (string, ui.Style) {
 	return "", ui.Muted
 }
 
-func (v *changeView) Keys() []ui.Key { return nil }
+func (v *changeView) Keys() []ui.Key { return v.of.cmp.keys() }
 
 func (v *changeView) Update(msg tea.Msg) tea.Cmd {
 	if v.in.Take(msg) {
 		return nil
+	}
+	if cmd, ok := v.of.cmp.press(msg, v.in.Snap); ok {
+		return cmd
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok {
 		switch k.String() {
@@ -159,9 +162,15 @@ func (v *sidesView) Note() (string, ui.Style) {
 	return "", ui.Muted
 }
 
-func (v *sidesView) Keys() []ui.Key { return nil }
+func (v *sidesView) Keys() []ui.Key { return v.cmp.keys() }
 
-func (v *sidesView) Update(msg tea.Msg) tea.Cmd { v.in.Take(msg); return nil }
+func (v *sidesView) Update(msg tea.Msg) tea.Cmd {
+	if v.in.Take(msg) {
+		return nil
+	}
+	cmd, _ := v.cmp.press(msg, v.in.Snap)
+	return cmd
+}
 
 func (v *sidesView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {
@@ -329,9 +338,15 @@ func (v *mapsView) Note() (string, ui.Style) {
 	return text, ui.Muted
 }
 
-func (v *mapsView) Keys() []ui.Key { return nil }
+func (v *mapsView) Keys() []ui.Key { return v.cmp.keys() }
 
-func (v *mapsView) Update(msg tea.Msg) tea.Cmd { v.in.Take(msg); return nil }
+func (v *mapsView) Update(msg tea.Msg) tea.Cmd {
+	if v.in.Take(msg) {
+		return nil
+	}
+	cmd, _ := v.cmp.press(msg, v.in.Snap)
+	return cmd
+}
 
 func (v *mapsView) Render(w, h int) string {
 	return v.in.Look.Render(w, h, func(c *ui.Canvas) {

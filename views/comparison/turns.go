@@ -11,15 +11,32 @@ import (
 	"github.com/trtui/trtui/views/pane"
 )
 
-// measure has A and B measured in turns, where both are configurations of the model that is open.
+// measure has the configurations of A and B measured in turns, where both are of the model that is open; of recordings, too.
 func (c *Pair) measure(shown *report.Snapshot) tea.Cmd {
 	for _, s := range c.sides {
-		if c.InTurns == nil || !live(shown) || !live(s.Snapshot) || s.Snapshot.Model == nil || shown.Model == nil || s.Snapshot.Model.SHA256 != shown.Model.SHA256 {
-			return pane.Say(ui.Warn, s.Name+" is no configuration of the model that is open: it cannot be measured here")
+		if reason := elsewhere(s.Snapshot, shown); reason != "" {
+			return pane.Say(ui.Warn, s.Name+" cannot be measured here: "+reason)
 		}
 	}
+	a, b := c.sides[0].Snapshot, c.sides[1].Snapshot
+	if a.Config.SameEngine(b.Config, pane.OwnRanges(shown)) {
+		return pane.Say(ui.Warn, "A and B are of one configuration, "+pane.Label(b)+": in turns there would be one engine to measure")
+	}
 	c.turns = &turns{sides: c.sides, old: shown.Columns}
-	return c.InTurns(c.sides[0].Snapshot, c.sides[1].Snapshot)
+	return c.InTurns(a, b)
+}
+
+// elsewhere says why the configuration of a snapshot cannot be built from the model that is shown; "" where it can.
+func elsewhere(s, shown *report.Snapshot) string {
+	switch {
+	case !live(shown):
+		return "no model is open"
+	case s.Viewed() != "":
+		return "another program wrote it, and it has no configuration to build"
+	case s.Model == nil || shown.Model == nil || s.Model.SHA256 != shown.Model.SHA256:
+		return "it is of another model than the one that is open"
+	}
+	return ""
 }
 
 // measured compares A and B anew once both were measured in turns; nil until then.
@@ -31,16 +48,49 @@ func (c *Pair) measured(shown *report.Snapshot) tea.Cmd {
 	var snaps [2]*report.Snapshot
 	for i, s := range t.sides {
 		k := slices.IndexFunc(columns.Columns, func(k report.Column) bool {
-			return k.Timings != nil && k.Config.SameEngine(s.Snapshot.Config, pane.OwnRanges(shown))
+			return k.Config.SameEngine(s.Snapshot.Config, pane.OwnRanges(shown))
 		})
-		if k < 0 {
+		switch {
+		case k < 0:
 			return nil
+		case columns.Columns[k].Timings == nil:
+			c.turns = nil
+			return pane.Say(ui.Bad, s.Name+" cannot be measured here: "+columns.Columns[k].Err)
 		}
 		snap := *s.Snapshot
 		snap.Timings, snap.Stale = columns.Columns[k].Timings, snap.Stale&^report.PartTimings
+		snap.Device = shown.Device // a recording may be of another one
 		snaps[i] = &snap
 	}
 	c.turns = nil
 	a, b := diff.Side{Name: t.sides[0].Name, Snapshot: snaps[0]}, diff.Side{Name: t.sides[1].Name, Snapshot: snaps[1], Rival: snaps[0]}
 	return compareSides([2]diff.Side{a, b})
+}
+
+// keys are those that all panes of the comparison have.
+func (c *Pair) keys() []ui.Key {
+	keys := []ui.Key{ui.K("s", "swap", "swap A and B")}
+	if c.InTurns != nil {
+		keys = append(keys, ui.K("t", "in turns", "measure A and B once more, in turns"))
+	}
+	if c.ReadFile != nil {
+		keys = append(keys, ui.K("e", "file", "open a file as B"), ui.K("E", "file A", "open a file as A"))
+	}
+	return keys
+}
+
+// press does what one of them says; it reports whether a message is one.
+func (c *Pair) press(msg tea.Msg, shown *report.Snapshot) (tea.Cmd, bool) {
+	switch {
+	case pane.IsKey(msg, "s") && c.diff != nil:
+		c.marks[0], c.marks[1] = c.marks[1], c.marks[0]
+		return compareSides([2]diff.Side{c.sides[1], c.sides[0]}), true
+	case pane.IsKey(msg, "t") && c.diff != nil && c.InTurns != nil:
+		return c.measure(shown), true
+	case pane.IsKey(msg, "E") && c.ReadFile != nil:
+		return c.ask(0), true
+	case pane.IsKey(msg, "e") && c.ReadFile != nil:
+		return c.ask(1), true
+	}
+	return nil, false
 }
