@@ -54,6 +54,19 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// TestColumnsKeys: every key that the pane of precisions offers does what it says there, as on the layers' side.
+func TestColumnsKeys(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, beside(t))
+	b.size(200, 60)
+	b.press("3", "b", "down", "P")
+	b.wants("Precision of ")
+	b.press("esc")
+	b.lacks("L log", "% share") // of the other side
+	b.wants("histogram")
+	b.press("v")
+	b.lacks("histogram")
+}
+
 // TestBesideOthers: where a configuration took another time in rounds beside others, which the table of those tried has, the panes that
 // show its own say both.
 func TestBesideOthers(t *testing.T) {

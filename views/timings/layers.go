@@ -38,10 +38,21 @@ func (v *layersPane) Named() string { return ui.NameOf(v.side()) }
 func (v *layersPane) Note() (string, ui.Style) { return v.side().Note() }
 
 func (v *layersPane) Keys() []ui.Key {
-	keys := v.times.Keys() // those of the other side are among them
-	return append(keys,
+	keys := v.times.Keys()
+	if v.other {
+		keys = append(v.columns.Keys(), plotKey, pane.PrecisionKey(v.times.desk))
+	}
+	return append(keys, v.own()...)
+}
+
+// AllKeys returns the keys of both sides: those of the columns are among those of the times.
+func (v *layersPane) AllKeys() []ui.Key { return append(v.times.Keys(), v.own()...) }
+
+func (v *layersPane) own() []ui.Key {
+	return []ui.Key{
 		ui.K("b", "beside", "layers / precisions side by side"),
-		pane.When(v.times.desk, pane.NeedsRun, ui.K("A", "precisions", "measure FP32, FP16 and INT8 layer by layer, in the same rounds")))
+		pane.When(v.times.desk, pane.NeedsRun, ui.K("A", "precisions", "measure FP32, FP16 and INT8 layer by layer, in the same rounds")),
+	}
 }
 
 func (v *layersPane) Update(msg tea.Msg) tea.Cmd {
@@ -57,6 +68,13 @@ func (v *layersPane) Update(msg tea.Msg) tea.Cmd {
 			v.turn()
 		}
 		return v.measure()
+	case v.other && pane.IsKey(msg, "v"):
+		return v.times.Update(msg)
+	case v.other && pane.IsKey(msg, "P"):
+		if l, ok := v.columns.Layer(); ok {
+			return pane.ChoosePrecision(v.times.desk, v.times.in.Snap, l.Name, l.From)
+		}
+		return nil
 	}
 	if read, ok := msg.(ColumnsMsg); ok {
 		return v.columns.Update(read)

@@ -246,10 +246,13 @@ func (v *timingsView) Note() (string, ui.Style) {
 	return v.in.Note(text)
 }
 
+// plotKey is one of both sides: the plot below is of the layer under the cursor of either.
+var plotKey = ui.K("v", "plot", "below: histogram, trace, roofline, lanes")
+
 func (v *timingsView) Keys() []ui.Key {
 	return append(v.table.Keys(),
 		ui.K("a", "group", "by layer, type, precision, tactic"),
-		ui.K("v", "plot", "below: histogram, trace, roofline, lanes"),
+		plotKey,
 		ui.K("%", "share", "share of the layers / time"),
 		ui.K("t", "unit", "unit of times: automatic, µs, ms"),
 		ui.K("L", "log", "bars on a logarithmic / linear scale"),
