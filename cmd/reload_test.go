@@ -106,7 +106,7 @@ func (w *shownWorkbench) end() {
 	}
 }
 
-// TestRequantiseKey: the quantisation that a model brings is dropped by a key, and left by the same one.
+// TestRequantiseKey: the quantisation that a model brings is dropped by a key, and left by the same one, or by undoing that.
 func TestRequantiseKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.onnx")
 	command(t, 0, append(rough(t), "export", "--qdq", "-o", path, "-q")...)
@@ -118,6 +118,12 @@ func TestRequantiseKey(t *testing.T) {
 	w.await()
 	w.out.await(t, "requantised, ") // on the screen that was shown
 	w.key("\x14")
+	w.await()
+	w.out.await(t, "Dequantize")
+	w.key("\x14")
+	w.await()
+	w.out.await(t, "requantised, ")
+	w.key("u")
 	w.await()
 	w.out.await(t, "Dequantize")
 	w.end()

@@ -31,6 +31,7 @@ type terminal struct {
 	reload     opening                    // gets the model as it is now ready, to be shown when this is over; nil: it cannot
 	threads    func(n int) opening        // the same, with so many threads
 	requantise opening                    // the same, with the other answer to whether its own quantisation is dropped
+	back       opening                    // undoes what the model was opened anew for, in the configuration before; nil: nothing
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 	remote     *remote                    // the terminal at the other end of a connection; nil: it is here
 	tourSeen   func() error               // notes that the tour was seen; nil: none is shown
@@ -62,6 +63,9 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 	}
 	if t.requantise != nil {
 		o.Requantise = t.requantise.command
+	}
+	if t.back != nil {
+		o.Back = t.back.command
 	}
 	home, err := t.window(ctl, o)
 	if err != nil {

@@ -219,13 +219,14 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 	type opened struct {
 		place   *place
 		config  config.Config
-		devices bool // are others than before
+		devices bool    // are others than before
+		back    opening // undoes it; nil: nothing does
 	}
 	next := make(chan opened, 1)
 	t.at = &ui.GotoMsg{}
 	var one sync.Mutex
 	if path != "" {
-		open := func(cfg config.Config, otherwise bool) error { // quantised here, or as the model brings it
+		open := func(cfg config.Config, otherwise bool, back opening) error { // quantised here, or as the model brings it
 			one.Lock()
 			defer one.Unlock()
 			if len(next) > 0 {
@@ -238,11 +239,12 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 				f.requantized = before
 				return err
 			}
-			next <- opened{anew, cfg, false}
+			next <- opened{anew, cfg, false, back}
 			return nil
 		}
-		t.reload = func(cfg config.Config) error { return open(cfg, false) }
-		t.requantise = func(cfg config.Config) error { return open(cfg, true) }
+		t.reload = func(cfg config.Config) error { return open(cfg, false, nil) }
+		back := func(cfg config.Config) error { return open(cfg, true, nil) }
+		t.requantise = func(cfg config.Config) error { return open(cfg, true, back) }
 	}
 	t.threads = func(n int) opening {
 		return func(cfg config.Config) error {
@@ -258,7 +260,7 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 				f.device.threads = before
 				return err
 			}
-			next <- opened{anew, cfg, true}
+			next <- opened{anew, cfg, true, nil}
 			return nil
 		}
 	}
@@ -285,7 +287,7 @@ func (f *workbenchFlags) screen(ctx context.Context, p *place, cfg config.Config
 			if o.devices {
 				p.close()
 			}
-			p, cfg = o.place, o.config
+			p, cfg, t.back = o.place, o.config, o.back
 			one.Unlock()
 			continue
 		}

@@ -68,6 +68,8 @@ type Options struct {
 	// Requantise does that with the quantisation dropped that the model brings, or left where it was dropped; nil where that cannot
 	// be done.
 	Requantise func(config.Config) tea.Cmd
+	// Back undoes what the model was opened anew for, once no change is left to undo; nil where it was for nothing that is undone.
+	Back func(config.Config) tea.Cmd
 	// Recordings is where new recordings are written and screen 9 looks for them; nil: nowhere.
 	Recordings recordings.Folder
 	// Open opens a recording; nil where that cannot be done.

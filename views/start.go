@@ -180,6 +180,9 @@ func (w *workbench) intent(i ui.Intent) tea.Cmd {
 	case ui.Cancel:
 		return w.cancel()
 	case ui.Undo:
+		if len(w.config.past) == 0 && w.o.Back != nil {
+			return tea.Sequence(pane.Say(ui.Plain, "opening the model as it was before"), w.o.Back(w.config.want))
+		}
 		return w.step(w.config.undo, "nothing to undo")
 	case ui.Redo:
 		return w.step(w.config.redo, "nothing to redo")

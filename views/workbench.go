@@ -32,7 +32,7 @@ type workbench struct {
 func (w *workbench) available() available {
 	return available{
 		look: w.o.Look, snap: w.snap, want: w.config.want, timeline: w.o.Timeline, front: w.o.Live != nil, recordable: w.o.Recorder != nil, readOnly: w.o.ReadOnly, requantises: w.o.Requantise != nil,
-		unrecorded: w.unrecorded != "", undo: len(w.config.past) > 0, redo: len(w.config.future) > 0,
+		unrecorded: w.unrecorded != "", undo: len(w.config.past) > 0 || w.o.Back != nil, redo: len(w.config.future) > 0,
 	}
 }
 
