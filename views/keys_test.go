@@ -144,7 +144,11 @@ func TestDeltaShort(t *testing.T) {
 	}
 	was.Config, now.Config.LayerPrecisions = now.Config, []string{"c:fp32"}
 	was.Config.LayerPrecisions = nil
-	if lines := say(); !strings.Contains(lines[0], "mse, 1 layer in fp32: ") || !strings.Contains(lines[0], "faster than int8/mse (") || !strings.Contains(lines[4], "int8/mse: ") || !strings.Contains(lines[4], "faster than before (") {
+	if lines := say(); !strings.Contains(lines[0], "mse, 1 layer in fp32: ") || !strings.Contains(lines[0], "faster than int8/mse (") || !strings.Contains(lines[4], "mse, 1 layer in fp32: ") || !strings.Contains(lines[7], "int8/mse: ") || !strings.Contains(lines[7], "faster than before (") {
+		t.Errorf("%q", lines)
+	}
+	now.Config.Calibrator, was.Config.LayerPrecisions = "minmax", now.Config.LayerPrecisions // both have it
+	if lines := say(); !strings.Contains(lines[4], "int8/minmax +1: ") || !strings.Contains(lines[4], "faster than int8/mse +1 (") {
 		t.Errorf("%q", lines)
 	}
 }

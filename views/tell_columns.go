@@ -26,7 +26,7 @@ func tellColumns(s *report.Snapshot) tea.Cmd {
 		case c.Speed == nil:
 			parts = append(parts, c.Label+" "+ui.Duration(c.Latency.Median))
 		case !c.Speed.Significant:
-			parts = append(parts, c.Label+" "+ui.Duration(c.Latency.Median)+", no significant difference")
+			parts = append(parts, c.Label+" "+ui.Duration(c.Latency.Median)+", "+c.Speed.Undecided())
 		default:
 			parts = append(parts, c.Label+" "+ui.Duration(c.Latency.Median)+", "+c.Speed.Beside(s.Columns.Columns[0].Latency.Median, c.Latency.Median).Faster())
 		}

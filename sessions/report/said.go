@@ -59,3 +59,12 @@ func (s Said) Faster() string {
 	}
 	return text
 }
+
+// Undecided says of a speed that tells no difference why it does not: that there is none that counts, or that the rounds are too far
+// apart to tell, with the interval.
+func (s Speed) Undecided() string {
+	if s.Noise() && s.Loose() {
+		return fmt.Sprintf("too noisy to tell, %.2fx to %.2fx as fast", s.Low, s.High)
+	}
+	return "no significant difference"
+}

@@ -282,7 +282,7 @@ func (v *columnsView) against(col *report.Column) string {
 	case s == nil:
 		return text + " end to end"
 	case !s.Significant:
-		return text + ", no significant difference"
+		return text + ", " + s.Undecided()
 	default:
 		return text + ", " + s.Beside(v.shown.Columns[0].Latency.Median, col.Latency.Median).AsFast()
 	}

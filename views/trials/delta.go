@@ -15,20 +15,19 @@ import (
 
 // Delta compares a snapshot with what another configuration took: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
 // Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to. before and after
-// are the two latencies as text, took is the former.
+// are the two latencies as text, took is the former. Where rounds have another ratio than these, what stands for the former is what it
+// comes to in the rounds of the latter, so that the two are of one measurement; where rounds are too far apart for that, it is marked as
+// measured alone.
 func Delta(was config.Config, before string, now *report.Snapshot, after string, speed report.Speed, took time.Duration) []string {
-	names := config.Labels([]config.Config{was, now.Config}, pane.OwnRanges(now))
-	long, short := [2]string{names[0], names[1]}, [2]string{}
-	for i, name := range names {
-		short[i], _, _ = strings.Cut(name, ", ")
+	long, short, brief := deltaNames(config.Labels([]config.Config{was, now.Config}, pane.OwnRanges(now)))
+	own := now.Timings.EndToEnd.Median
+	switch said := speed.Beside(took, own); {
+	case said.Rounds != 0 && speed.Loose():
+		before += " alone"
+	case said.Rounds != 0:
+		before = ui.Duration(time.Duration(float64(own)*said.Rounds)) + " in rounds"
 	}
-	if long[0] == long[1] {
-		long[0] = "before"
-	}
-	if short[0] == short[1] {
-		short[0] = "before"
-	}
-	faster := words.SpeedBeside(speed, took, now.Timings.EndToEnd.Median)
+	faster := words.SpeedBeside(speed, took, own)
 	apart, briefly := "", ""
 	if !speed.SideBySide {
 		apart, briefly = "; not measured side by side", "; not side by side"
@@ -42,10 +41,39 @@ func Delta(was config.Config, before string, now *report.Snapshot, after string,
 		with, and = ", agreement with "+acc.Against()+" "+share, ", agreement "+share
 	}
 	return []string{
-		line(long, apart, with), line(long, briefly, and), line(short, briefly, with), line(short, briefly, and), line(short, briefly, ""), line(short, "", ""),
-		fmt.Sprintf("%s, %s %s (%s)", after, faster, short[0], before),
-		faster + " " + short[0],
+		line(long, apart, with), line(long, briefly, and), line(short, briefly, with), line(short, briefly, and), line(short, briefly, ""), line(brief, briefly, and), line(brief, briefly, ""), line(brief, "", ""),
+		fmt.Sprintf("%s, %s %s (%s)", after, faster, brief[0], before),
+		faster + " " + brief[0],
 	}
+}
+
+// deltaNames returns the names of two configurations that are compared, the former first: whole; with what both have alike behind their
+// first words as a number, as in "int8/mse +1"; and the first words alone. Where those are one, the former is what was before.
+func deltaNames(labels []string) (long, short, brief [2]string) {
+	var clauses [2][]string
+	for i, label := range labels {
+		long[i], clauses[i] = label, strings.Split(label, ", ")
+	}
+	for i, list := range clauses {
+		brief[i], short[i] = list[0], list[0]
+		alike := 0
+		for _, c := range list[1:] {
+			if slices.Contains(clauses[1-i], c) {
+				alike++
+			} else {
+				short[i] += ", " + c
+			}
+		}
+		if alike > 0 {
+			short[i] += fmt.Sprintf(" +%d", alike)
+		}
+	}
+	for _, names := range []*[2]string{&long, &short, &brief} {
+		if names[0] == names[1] {
+			names[0] = "before"
+		}
+	}
+	return long, short, brief
 }
 
 // finals has what came of the configurations of a recording in the end; nil for a session.

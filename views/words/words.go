@@ -132,8 +132,10 @@ func Speed(s report.Speed) string {
 	switch {
 	case !s.Noise() && (s.Ratio >= 1.02 || s.Ratio <= 0.98):
 		return Faster(s) + " than"
+	case s.Noise() && s.Loose():
+		return s.Undecided() + " as"
 	}
-	return "no significant difference from" // what is sure and under 2 % counts as little as in a diff
+	return s.Undecided() + " from" // what is sure and under 2 % counts as little as in a diff
 }
 
 // SpeedBeside is Speed beside the times of both: the ratio is that of these, or that of rounds, which is said.
