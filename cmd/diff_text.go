@@ -99,6 +99,7 @@ func verdictText(c *report.LayerChange) string {
 // endToEnd says what came of the latency.
 func endToEnd(d *report.Diff) string {
 	e := d.EndToEnd
+	beyond, common := d.Beyond()
 	text := fmt.Sprintf("end to end %s -> %s ms: %s µs", ms(e.A), ms(e.B), signedUS(e.Delta))
 	switch {
 	case d.A.Estimated && d.B.Estimated:
@@ -109,6 +110,10 @@ func endToEnd(d *report.Diff) string {
 		text += ", too noisy to tell"
 	case !e.Significant:
 		text += ", no significant difference"
+	case common && !beyond.Significant:
+		text += ", no significant difference" + d.Common.Besides()
+	case common:
+		text += ", " + e.Beside(e.A, e.B).Faster() + d.Common.Within()
 	default:
 		text += ", " + e.Beside(e.A, e.B).Faster()
 	}

@@ -154,6 +154,13 @@ type CommonChange struct {
 // Counts reports whether what layers have in common is a difference.
 func (c *CommonChange) Counts() bool { return c != nil && max(c.Ratio, 1/c.Ratio) >= LeastRatio }
 
+// Besides says behind what is told of a whole that it is so beyond what layers have in common, Within that so much of it is that.
+func (c *CommonChange) Besides() string { return fmt.Sprintf(" beyond the machine's %.2fx", c.Ratio) }
+
+func (c *CommonChange) Within() string {
+	return fmt.Sprintf(", with the machine's %.2fx in it", c.Ratio)
+}
+
 // Text says what layers have in common, and how far they are off that; empty where that is nothing.
 func (c *CommonChange) Text() string {
 	switch {
@@ -212,6 +219,16 @@ func (d *Diff) Alike() (n int) {
 		}
 	}
 	return n
+}
+
+// Beyond returns how the latencies compare beyond what layers with the same kernels have in common on two occasions, as each layer is
+// compared; ok is false where they were measured in turns, or layers have nothing in common that counts.
+func (d *Diff) Beyond() (s Speed, ok bool) {
+	e, c := d.EndToEnd, d.Common
+	if e.SideBySide || !e.Known() || !c.Counts() || d.A.Estimated || d.B.Estimated {
+		return Speed{}, false
+	}
+	return NewSpeed(e.Ratio*c.Ratio, e.Low*c.Ratio/(1+c.Spread), e.High*c.Ratio*(1+c.Spread), false), true
 }
 
 // Unsettled reports whether the latencies differ for sure, and no layer that both sides have does: rounds that tell the whole from

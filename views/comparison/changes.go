@@ -223,7 +223,7 @@ func (c *Pair) draw(canvas *ui.Canvas) {
 func drawTotals(c *ui.Canvas, d *report.Diff) {
 	e := d.EndToEnd
 	style := ui.Plain
-	if e.Significant {
+	if beyond, ok := d.Beyond(); e.Significant && (!ok || beyond.Significant) {
 		style = ui.Good
 		if e.Delta > 0 {
 			style = ui.Bad
@@ -309,10 +309,14 @@ func verdictWords(d *report.Diff, few, apart string) string {
 		return fmt.Sprintf("%.2fx as fast, estimated", e.Ratio)
 	case !e.Known():
 		return few + apart
-	case e.Noise() && e.Loose():
-		return fmt.Sprintf("too noisy to tell, %.2fx to %.2fx as fast", e.Low, e.High) + apart
 	case !e.Significant:
-		return "no significant difference" + apart
+		return e.Undecided() + apart
+	}
+	switch beyond, ok := d.Beyond(); {
+	case ok && !beyond.Significant:
+		return beyond.Undecided() + d.Common.Besides() + apart
+	case ok:
+		return e.Beside(e.A, e.B).Faster() + d.Common.Within() + apart
 	}
 	return e.Beside(e.A, e.B).Faster() + apart
 }
