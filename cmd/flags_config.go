@@ -56,7 +56,7 @@ func (g *configFlags) define() {
 	f.StringVar(&g.precision, "precision", "fp32", "fp32, fp16 or int8; if it is not given, an engine keeps its own and a quantised model is int8")
 	f.StringSliceVar(&g.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
 	f.StringVar(&g.constraints, "precision-constraints", string(config.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
-	f.StringVar(&g.weights, "weights", "", "int8 or int4[:`GROUP`]: what weights of products of real numbers are rounded to, with a scale for each column, or for each group of a column (int4: 32); activations stay as they are")
+	f.StringVar(&g.weights, "weights", "", "int8 or int4[:`GROUP`][:asymmetric]: what weights of products of real numbers are rounded to, with a scale for each column, or for each group of a column (int4: 32), and a zero point if asymmetric; activations stay as they are")
 	f = g.part(takeCalibrator)
 	f.StringVar(&g.calibrator, "calibrator", config.DefaultCalibrator, orList(g.calibratorUsage()))
 	g.quantization.define(f, g.part(takeRounding))

@@ -35,7 +35,7 @@ func TestQuantizationKeys(t *testing.T) {
 	step(config.Quantization{Rounding: "gptq"}, "Z")
 	step(config.Quantization{Rounding: "compensated"}, "Z")
 	step(config.Quantization{}, "Z")
-	for _, want := range []string{"int8", "int4", ""} {
+	for _, want := range []string{"int8", "int8:asymmetric", "int4", "int4:asymmetric", ""} {
 		if b.press("I"); b.last().Weights != want {
 			t.Errorf("weights in %q, want %q", b.last().Weights, want)
 		}

@@ -133,7 +133,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         drawn = os.path.join(work, "drawn.npy")
         t.drawn(drawn)
-        for flags in ("", "--weights int8", "--weights int8:32", "--weights int4"):
+        for flags in ("", "--weights int8", "--weights int8:asymmetric", "--weights int8:32", "--weights int4"):
             add(f"trtui {flags}".strip(), ours(args.trtui, t, flags.split()))
             for by in ("gptq", "gptq:ordered") if flags else ():
                 add(f"trtui {flags} --rounding {by}", ours(args.trtui, t, [*flags.split(), "--rounding", by, "--calib-data", drawn]))

@@ -336,6 +336,9 @@ func (r *rounder) fewBits(n *graph.Network, t roundTask, stored map[string]*grap
 		if q.Scales != nil {
 			inputs = append(inputs, n.AddConst(name+"_scales", *q.Scales))
 		}
+		if q.Zeros != nil {
+			inputs = append(inputs, n.AddConst(name+"_zeros", *q.Zeros))
+		}
 		q.Attrs.Type = weights.Type
 		out := n.NewTensor(name+"_dequantized", weights.Type, weights.Dims)
 		n.Insert(&graph.Layer{Name: "Dequantize_" + name, Op: graph.Dequantize, Attrs: q.Attrs, From: slices.Clone(l.From), Inputs: inputs, Outputs: []*graph.Tensor{out}})

@@ -17,6 +17,8 @@ import (
 type FewBits struct {
 	Bits  int // 4 or 8
 	Group int // how many weights of a column have a scale in common, a multiple of 8; 0: all of them
+	// Asymmetric gives what has a scale in common a zero point, too, so that all integers lie between its least and its largest weight.
+	Asymmetric bool
 }
 
 // The groups of weights of 4 bits: what has a scale in common where nothing is said, and the most that may.
@@ -25,23 +27,29 @@ const (
 	mostInGroup  = 1 << 16
 )
 
-// FewBitsKinds returns what weights may be rounded to.
-func FewBitsKinds() []string { return []string{"int8", "int4"} }
+// FewBitsKinds returns what weights may be rounded to, but for the size of groups.
+func FewBitsKinds() []string { return []string{"int8", "int8" + withZeros, "int4", "int4" + withZeros} }
+
+// withZeros ends the text of asymmetric ones.
+const withZeros = ":asymmetric"
 
 // ParseFewBits reads what String writes: int8 or int4, with the number of weights behind it, as in int4:64, that have a scale in
-// common. Without it int8 has a scale for each column and int4 one for 32 weights. An empty text leaves weights as they are.
+// common, and :asymmetric behind that for zero points. Without a number int8 has a scale for each column and int4 one for 32 weights.
+// An empty text leaves weights as they are.
 func ParseFewBits(text string) (f FewBits, err error) {
 	if text == "" {
 		return f, nil
 	}
-	name, group, given := strings.Cut(text, ":")
+	rest, zeros := strings.CutSuffix(text, withZeros)
+	f.Asymmetric = zeros
+	name, group, given := strings.Cut(rest, ":")
 	switch name {
 	case "int8":
 		f.Bits = 8
 	case "int4":
 		f.Bits, f.Group = 4, defaultGroup
 	default:
-		return f, fmt.Errorf("weights %q: want int8 or int4, perhaps with a group behind it, as in int4:64", text)
+		return f, fmt.Errorf("weights %q: want int8 or int4, perhaps with a group behind it, as in int4:64, and :asymmetric", text)
 	}
 	if !given {
 		return f, nil
@@ -54,20 +62,32 @@ func ParseFewBits(text string) (f FewBits, err error) {
 	return f, nil
 }
 
-func (f FewBits) String() string {
-	switch {
-	case f.Bits == 0:
-		return ""
-	case f.Group == 0 || f.Bits == 4 && f.Group == defaultGroup:
-		return fmt.Sprintf("int%d", f.Bits)
+// Kind returns the one of FewBitsKinds that f is with whatever groups; empty where weights stay.
+func (f FewBits) Kind() string {
+	if f.Group = 0; f.Bits == 4 {
+		f.Group = defaultGroup
 	}
-	return fmt.Sprintf("int%d:%d", f.Bits, f.Group)
+	return f.String()
+}
+
+func (f FewBits) String() string {
+	if f.Bits == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("int%d", f.Bits)
+	if f.Group != 0 && (f.Bits != 4 || f.Group != defaultGroup) {
+		text += fmt.Sprintf(":%d", f.Group)
+	}
+	if f.Asymmetric {
+		text += withZeros
+	}
+	return text
 }
 
 // limits returns the least and the largest integer.
 func (f FewBits) limits() (least, most float64) {
 	half := float64(int(1) << (f.Bits - 1))
-	if f.Bits == 8 {
+	if f.Bits == 8 && !f.Asymmetric {
 		return 1 - half, half - 1
 	}
 	return -half, half - 1
@@ -79,6 +99,7 @@ type Matrix struct {
 	Nearest numeric.Value    // before they were rounded by moments; empty where they were not
 	Attrs   graph.QuantAttrs // of the Dequantize that gives the real numbers, but for their type
 	Scales  *numeric.Value   // its second input, where groups have scales of their own
+	Zeros   *numeric.Value   // its third, where they have zero points, too
 }
 
 // Quantize rounds the constant weights of l, a matrix product by one matrix. by needs m, what the weights are multiplied by, if it
@@ -102,13 +123,14 @@ func (f FewBits) Quantize(l *graph.Layer, w numeric.Value, by Rounding, m *Momen
 	}
 	dims := [2]int{}
 	dims[in], dims[out] = blocks, n
-	scales := numeric.NewValue(numeric.F32, dims[:]...)
-	at := stridesOf(dims[:])
-	scale := func(o, i int) *float32 { return &scales.F32()[o*at[out]+i/group*at[in]] }
 	typ := numeric.I8
 	if f.Bits == 4 {
 		typ = numeric.I4
 	}
+	scales, zeros := numeric.NewValue(numeric.F32, dims[:]...), numeric.NewValue(typ, dims[:]...)
+	strided := stridesOf(dims[:])
+	at := func(o, i int) int { return o*strided[out] + i/group*strided[in] }
+	scale, zero := scales.F32(), numeric.View[int8](zeros.Data)
 	q.Stored = numeric.NewValue(typ, w.Dims...)
 	stored := numeric.View[int8](q.Stored.Data)
 	least, most := f.limits()
@@ -119,25 +141,39 @@ func (f FewBits) Quantize(l *graph.Layer, w numeric.Value, by Rounding, m *Momen
 			for i := first; i < min(first+group, k); i++ {
 				block = append(block, x[o*strides[out]+i*strides[in]])
 			}
-			s := f.scale(block)
-			*scale(o, first) = s
+			s, z := f.scale(block)
+			scale[at(o, first)], zero[at(o, first)] = s, int8(z)
 			for i, v := range block {
-				stored[o*strides[out]+(first+i)*strides[in]] = int8(max(least, min(most, math.RoundToEven(float64(v)/float64(s)))))
+				stored[o*strides[out]+(first+i)*strides[in]] = int8(max(least, min(most, math.RoundToEven(float64(v)/float64(s))+z)))
 			}
 		}
 	}
 	if by.NeedsMoments() {
 		q.Nearest = numeric.Value{Type: typ, Dims: q.Stored.Dims, Data: slices.Clone(q.Stored.Data)}
-		g := grid{least, most, func(o, i int) float32 { return *scale(o, i) }}
-		if gain, err = by.Improve(l, w, stored, g, m); err != nil {
+		moved := numeric.NewValue(numeric.F32, w.Dims...) // by zero points: errors are the same
+		for o := range n {
+			for i := range k {
+				j := o*strides[out] + i*strides[in]
+				moved.F32()[j] = x[j] + float32(zero[at(o, i)])*scale[at(o, i)]
+			}
+		}
+		if gain, err = by.Improve(l, moved, stored, grid{least, most, func(o, i int) float32 { return scale[at(o, i)] }}, m); err != nil {
 			return q, 0, err
 		}
 	}
 	if blocks == 1 {
-		q.Attrs.Range = numeric.Range{Scale: scales.F32(), Axis: out}
+		q.Attrs.Range = numeric.Range{Scale: scale, Axis: out}
+		if f.Asymmetric {
+			for _, z := range zero {
+				q.Attrs.Range.Zero = append(q.Attrs.Range.Zero, int32(z))
+			}
+		}
 		return q, gain, nil
 	}
 	q.Attrs.Range.Axis, q.Attrs.Block, q.Scales = in, group, &scales
+	if f.Asymmetric {
+		q.Zeros = &zeros
+	}
 	return q, gain, nil
 }
 
@@ -147,28 +183,36 @@ const (
 	shareStep  = 0.02
 )
 
-// scale returns the scale of a group: of 8 bits that of its largest weight, of fewer the one with the least squared error, since
+// scale returns the scale and the zero point of a group: of 8 bits those of its ends, of fewer those with the least squared error, since
 // there a weight that is cut off costs less than coarser steps for all others.
-func (f FewBits) scale(group []float32) float32 {
-	var largest float64
+func (f FewBits) scale(group []float32) (scale float32, zero float64) {
+	var low, high float64
 	for _, x := range group {
-		largest = max(largest, math.Abs(float64(x)))
+		low, high = min(low, float64(x)), max(high, float64(x))
 	}
 	least, most := f.limits()
-	whole := float32(max(largest/most, minScale))
-	if f.Bits >= 8 || largest == 0 {
-		return whole
+	of := func(share float64) (float32, float64) {
+		if !f.Asymmetric {
+			return max(float32(share)*float32(max(max(-low, high)/most, minScale)), minScale), 0
+		}
+		s := max(float32(share*(high-low)/(most-least)), minScale)
+		return s, max(least, min(most, math.RoundToEven(least-share*low/float64(s))))
 	}
-	best, smallest := whole, math.Inf(1)
+	scale, zero = of(1)
+	if f.Bits >= 8 || low == high {
+		return scale, zero
+	}
+	smallest := math.Inf(1)
 	for share := 1.0; share >= leastShare; share -= shareStep {
-		s, sum := max(float32(share)*whole, minScale), 0.0
+		s, z := of(share)
+		sum := 0.0
 		for _, x := range group {
-			d := max(least, min(most, math.RoundToEven(float64(x)/float64(s))))*float64(s) - float64(x)
+			d := (max(least, min(most, math.RoundToEven(float64(x)/float64(s))+z))-z)*float64(s) - float64(x)
 			sum += d * d
 		}
 		if sum < smallest {
-			best, smallest = s, sum
+			scale, zero, smallest = s, z, sum
 		}
 	}
-	return best
+	return scale, zero
 }

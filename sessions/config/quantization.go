@@ -47,6 +47,12 @@ func Roundings() []string { return quant.Roundings() }
 // FewBits are the kinds of Config.Weights, none first.
 func FewBits() []string { return append([]string{""}, quant.FewBitsKinds()...) }
 
+// FewBitsKind returns the kind of a Config.Weights, whatever its groups.
+func FewBitsKind(weights string) string {
+	f, _ := quant.ParseFewBits(weights) // a build says what is wrong with another
+	return f.Kind()
+}
+
 // WeightScales are what Quantization.WeightScales may be.
 func WeightScales() []string { return []string{"channel", "tensor"} }
 

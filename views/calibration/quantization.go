@@ -56,8 +56,7 @@ func pressQuantization(v *tensorsView, msg tea.Msg) (cmd tea.Cmd, ok bool) {
 		}), true
 	case pane.IsKey(msg, "I"):
 		return v.desk.Change(func(c *config.Config) {
-			kind, _, _ := strings.Cut(c.Weights, ":")
-			c.Weights = after(config.FewBits(), kind)
+			c.Weights = after(config.FewBits(), config.FewBitsKind(c.Weights))
 		}), true
 	case pane.IsKey(msg, "Q"):
 		return chooseQuantization(now, edit), true
