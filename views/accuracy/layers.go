@@ -288,12 +288,24 @@ func (v *sensitivityView) Render(w, h int) string {
 				longer(r.Predicted)+": "+shortNames(r.Layers)))
 			text := "measured: not yet"
 			if m := r.Measured; m != nil {
-				text = fmt.Sprintf("measured  %s to %s dB on %s, %s; %s raises them", words.Decibels(m.SQNR), words.Decibels(m.RaisedSQNR), words.Plural(r.Items, "item"), longer(*m), v.in.Look.Keys("{Accuracy A}"))
+				text = fmt.Sprintf("measured  %s to %s dB on %s, %s; %s raises them", words.Decibels(m.SQNR), words.Decibels(m.RaisedSQNR), words.Plural(r.Items, "item"), raisedTime(r), v.in.Look.Keys("{Accuracy A}"))
 			}
 			c.Fit(1, c.H-1, c.W-2, ui.Plain, text)
 		}
 		v.table.Draw(c.Sub(ui.Rect{X: 0, Y: 0, W: c.W, H: c.H - foot}))
 	})
+}
+
+// raisedTime says of a list that was measured how the raised engine's latency is beside the other's, or where that was not measured how
+// much longer the tuner has its layers take.
+func raisedTime(r *report.RaiseList) string {
+	switch {
+	case r.Speed == nil:
+		return "by the tuner " + longer(*r.Measured)
+	case !r.Speed.Significant:
+		return r.Speed.Undecided() + " in time"
+	}
+	return words.Faster(*r.Speed) + " in rounds"
 }
 
 // longer says how much longer or shorter an inference takes with layers raised.
