@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -22,10 +23,22 @@ func reference(f *facts) (list []report.Finding) {
 		if l.Share >= 0.5 {
 			found.Severity = report.Problem
 		}
+		if onlyReference(f.Tactics, l.Name) {
+			found.Remedy, found.Text = report.RemedyModel, found.Text+"; no other kernel computes it"
+		}
 		list = append(list, found)
 	}
 	byTime(list)
 	return list
+}
+
+// onlyReference reports whether it is known that a layer has no other tactic: there is none to time again, or to pin.
+func onlyReference(t *report.Tactics, layer string) bool {
+	if t == nil {
+		return false
+	}
+	i := slices.IndexFunc(t.Layers, func(l report.LayerTactics) bool { return l.Layer == layer })
+	return i >= 0 && !slices.ContainsFunc(t.Layers[i].Candidates, func(c report.Candidate) bool { return c.Tactic != referenceTactic && !c.Unfit })
 }
 
 // A layer is slow that takes at least this part of the time, so many times its part of the arithmetic and of the bytes.
