@@ -239,6 +239,9 @@ func gapText(t *report.Timings) string {
 		return ""
 	}
 	text := fmt.Sprintf("gap %s, %s", ui.Duration(t.Gap), words.Percent(float64(t.Gap)/float64(t.EndToEnd.Median)))
+	if why := timings.BelowZero(t); why != "" {
+		text += ": " + why
+	}
 	if t.Apart() {
 		text = fmt.Sprintf("medians sum to %s, ", ui.Duration(t.SumMedian)) + text
 	}

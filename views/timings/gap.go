@@ -16,6 +16,17 @@ const (
 	belowZeroShort = "separate runs" // where there is no room
 )
 
+// BelowZero says in a few words how the gap of a measurement can be less than nothing; "" where it is not.
+func BelowZero(t *report.Timings) string {
+	switch {
+	case t.Gap >= 0:
+		return ""
+	case len(t.Forks) > 0:
+		return "in turn"
+	}
+	return belowZeroShort
+}
+
 // drawGap states what of the latency from end to end is spent in layers, as a line and as a bar; and what the latency is in rounds
 // beside others, where that is another one and not 0.
 func drawGap(c *ui.Canvas, t *report.Timings, beside time.Duration) {
@@ -49,18 +60,17 @@ func drawGap(c *ui.Canvas, t *report.Timings, beside time.Duration) {
 	x := drawParts(c, parts)
 	why := ""
 	if t.Gap < 0 {
-		long, brief := belowZero, belowZeroShort
+		long := belowZero
 		if len(t.Forks) > 0 {
 			saved, what := report.Saved(t.Forks), "saved"
 			if saved < 0 {
 				saved, what = -saved, "lost"
 			}
 			long = fmt.Sprintf("layers are timed in turn, side by side %s %s", ui.Duration(saved), what)
-			brief = "in turn"
 		}
 		why = ": " + long
 		if x+ui.Width(why) >= c.W {
-			why = ": " + brief
+			why = ": " + BelowZero(t)
 		}
 		if x+ui.Width(why) >= c.W {
 			why = ""
