@@ -98,11 +98,6 @@ func (m *maker) rowProducts() {
 		l := m.layer(graph.RoundRows, graph.RoundRowsAttrs{Rows: by[i%2]}, m.tensor(numeric.F32, numeric.Range{}, s[0], s[1]))
 		m.add(fmt.Sprintf("round_rows_%v", s[:2]), l, Tolerance{Real: 1e-6})
 	}
-	l := m.layer(graph.DynamicQuantizeMatMul, graph.DynamicAttrs{Rows: graph.RowsWithZero}, m.tensor(numeric.F32, numeric.Range{}, 1, 40, 128),
-		m.constant(numeric.I8, numeric.Range{}, 1, 128, 160), m.parameters(numeric.F32, 160))
-	parts := []numeric.Range{numeric.PerTensor(0.4, 7), numeric.PerTensor(0.2, -3)}
-	l.Outputs[0].Type, l.Outputs[0].Range = numeric.I8, numeric.JoinRanges(2, parts, []int{96, 64})
-	m.add("matmul_rows_parts", l, Tolerance{Step: 1})
 }
 
 // quantizedProducts are matrix products of bytes with all kinds of outputs and epilogues.
