@@ -18,7 +18,7 @@ const (
 func accuracy(f *facts) []report.Finding {
 	a := f.Accuracy
 	got := a.Labels.Agreement
-	if got < 0 || a.Items < leastItems || notFinite(f) != nil {
+	if got < 0 || a.Items < report.LeastItems || notFinite(f) != nil {
 		return nil
 	}
 	slack := 2 * math.Sqrt(goodAgreement*(1-goodAgreement)/float64(a.Items))

@@ -73,7 +73,7 @@ func (v *labelsView) Render(w, h int) string {
 		}
 		bars.Draw(c)
 		y := len(bars) + min(len(bars), 1)
-		text, style := remark(a)
+		text, style := remark(v.in.Snap)
 		lines := ui.Wrap(text, w-2)
 		if y+len(lines) > h {
 			y = len(bars)
@@ -86,7 +86,11 @@ func (v *labelsView) Render(w, h int) string {
 }
 
 // remark says what keeps the shares from telling all, or what tells instead; "" for nothing.
-func remark(a *report.Accuracy) (string, ui.Style) {
+func remark(s *report.Snapshot) (string, ui.Style) {
+	a := s.Accuracy
+	if c := s.Guesses(); c != nil {
+		return fmt.Sprintf("no better than a guess, which is right for up to %s of %d classes: is the data prepared as in training?", words.Percent(c.Bound), c.Classes), ui.Warn
+	}
 	switch l := a.Labels; {
 	case l.Detection != nil:
 		return boxes(a)

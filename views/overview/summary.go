@@ -196,7 +196,11 @@ func accuracyFacts(s *report.Snapshot) ui.Facts {
 	var facts ui.Facts
 	l := a.Labels
 	if l.Top1 >= 0 {
-		facts = append(facts, ui.Fact{Name: "top-1", Value: words.Percent(l.Top1), Style: ui.Bold, Note: fp32(words.Percent(l.FP32Top1))})
+		top1 := ui.Fact{Name: "top-1", Value: words.Percent(l.Top1), Style: ui.Bold, Note: fp32(words.Percent(l.FP32Top1))}
+		if c := s.Guesses(); c != nil {
+			top1.Style, top1.Note = ui.Warn, fmt.Sprintf("a guess: up to %s of %d classes; %s", words.Percent(c.Bound), c.Classes, top1.Note)
+		}
+		facts = append(facts, top1)
 	}
 	if d := l.Detection; d != nil {
 		facts = append(facts, ui.Fact{Name: "mAP", Value: words.Percent(d.MAP), Style: ui.Bold, Note: fp32(words.Percent(d.FP32MAP))})
