@@ -54,6 +54,34 @@ func TestRuntimeReport(t *testing.T) {
 	}
 }
 
+// An engine of one shape is measured at that alone, whatever its layers count.
+func TestRuntimeOfCounts(t *testing.T) {
+	d := graph.Define("counts")
+	x := d.Input("x", numeric.F32, symbolic.Const(1), symbolic.Const(64))
+	d.Output("places", d.NonZero(d.Named("square").ElementWise(elementwise.Mul, x, x)))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Random(n.Inputs, nil, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	w := workplace(t, b)
+	if w.Data, err = set.Bind(n.Inputs); err != nil {
+		t.Fatal(err)
+	}
+	w.CalData, w.Live = w.Data, time.Millisecond
+	s := sessions.Open(&model.Model{Network: n, Path: "counts"}, w, config.Config{Precision: config.FP32, Batch: 1})
+	defer s.Close()
+	r := await(t, s, func(s *report.Snapshot) bool { return s.Stale == 0 }).Runtime
+	if len(r.Points) != 1 {
+		t.Errorf("an engine of one shape is measured at %d: %+v", len(r.Points), r.Points)
+	}
+}
+
 // Every axis with a range has a curve of its own, along which the others are at their best, and a recording has them all. Data that are
 // made up are made anew at other best shapes, which the reference and calibration have, too.
 func TestCurves(t *testing.T) {

@@ -47,7 +47,8 @@ func (s *sweeps) Runtime(ctx context.Context, cfg config.Config, l *run.Loaded, 
 		return r, nil
 	}
 	var err error
-	if r.Contexts, err = s.overContexts(ctx, l); err != nil || !p.Ranged() {
+	ranged := slices.ContainsFunc(r.Axes, func(a report.RuntimeAxis) bool { return a.Min < a.Max }) // a plan is, too, that counts what it selects
+	if r.Contexts, err = s.overContexts(ctx, l); err != nil || !ranged {
 		return r, err
 	}
 	x := p.Extents()
