@@ -128,7 +128,7 @@ func columnSums(c *report.Columns, end bool) []string {
 		}
 		if s := k.Speed; end && s != nil {
 			if says = s.Beside(first, took).InRounds(); !s.Significant {
-				says = strings.TrimSuffix("no significant difference, "+says, ", ")
+				says = strings.TrimSuffix(s.Undecided()+", "+says, ", ")
 			}
 		}
 		row = append(row, times, says)

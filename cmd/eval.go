@@ -477,7 +477,7 @@ func speedText(s report.Speed, reference, own time.Duration) (speed, remark stri
 	speed = fmt.Sprintf("%.2f×", said.Ratio)
 	var remarks []string
 	if !s.Significant {
-		remarks = append(remarks, "no significant difference")
+		remarks = append(remarks, s.Undecided())
 	}
 	if said.Rounds != 0 {
 		remarks = append(remarks, fmt.Sprintf("%.2f× in rounds", said.Rounds))

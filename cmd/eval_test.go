@@ -21,6 +21,7 @@ func TestSpeedText(t *testing.T) {
 		{report.Speed{Ratio: 2.1, Low: 2, High: 2.2, Significant: true, SideBySide: true}, 800, "1.25×", "2.10× in rounds"},
 		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2, SideBySide: true}, 926, "1.08×", "no significant difference"},
 		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2, SideBySide: true}, 500, "2.00×", "no significant difference; 1.08× in rounds"},
+		{report.Speed{Ratio: 1.08, Low: 0.7, High: 1.6, SideBySide: true}, 926, "1.08×", "too noisy to tell, 0.70x to 1.60x as fast"},
 		{report.Speed{Ratio: 1.68, Low: 1.5, High: 1.8, Significant: true}, 595, "1.68×", "not measured side by side"},
 		{report.Speed{Ratio: 1.08, Low: 0.9, High: 1.2}, 926, "1.08×", "no significant difference; not measured side by side"},
 	} {
