@@ -129,6 +129,7 @@ const (
 	precise     = "FP32 is FP32 here"
 	noType      = "there is no such precision here: layers stay as they are"
 	always      = "it is always so here"
+	ownTypes    = "layers have the model's types where neither --fp16, --int8 nor --best is given"
 	ownFormats  = "inputs and outputs have the types and layouts of the model"
 	onlyCUDA    = "the device is chosen by --backend, as in --backend=cuda:1"
 	sweeps      = "trtui bench --sweep contexts=1..4 measures several at a time"
@@ -201,8 +202,8 @@ func execFlags() map[string]execFlag {
 		oneStream: "threads useSpinWait noSpinWait noCudaGraph includeDataTransfers noDataTransfers useCudaGraph useManagedMemory exposeDMA sleepTime idleTime", ownMemory: "workspace memPoolSize allocationStrategy",
 		ownPolicy:   "builderOptimizationLevel tacticSources avgTiming minTiming maxTactics tilingOptimizationLevel l2LimitForTiling maxAuxStreams preview nvtxMode consistency heuristic",
 		ownPlatform: "versionCompatible vc hardwareCompatibilityLevel refit weightless stripWeights stripAllWeights excludeLeanRuntime useRuntime leanDLLPath runtimePlatform cpuOnly safe restricted buildDLAStandalone allowGPUFallback useDLACore",
-		precise:     "noTF32", noType: "bf16 fp8 fp4 int4", always: "separateProfileRun explicitBatch stronglyTyped explicitPrecision markUnfusedTensorsAsDebugTensors directIO",
-		ownFormats: "inputIOFormats outputIOFormats layerOutputTypes layerDeviceTypes", onlyCUDA: "device",
+		precise:     "noTF32", noType: "bf16 fp8 fp4 int4", always: "separateProfileRun explicitBatch explicitPrecision markUnfusedTensorsAsDebugTensors directIO",
+		ownTypes: "stronglyTyped", ownFormats: "inputIOFormats outputIOFormats layerOutputTypes layerDeviceTypes", onlyCUDA: "device",
 		onlyDLA:    "adjustForDLA reportCapabilityDLA uint8AsymmetricQuantizationDLA",
 		ownPlugins: "plugins dynamicPlugins staticPlugins safetyPlugins setPluginsToSerialize ignoreParsedPluginLibs enablePluginOverride",
 		ownWeights: "allowWeightStreaming weightStreamingBudget persistentCacheRatio monitorMemory",
