@@ -105,11 +105,6 @@ func (o *diffFlags) check(operands []operand) error {
 			return err
 		}
 	}
-	for i, x := range operands {
-		if x.text == "" {
-			return usageError{fmt.Errorf("%s is empty: want a file, with @ behind it and what of it, or @fp32", letter(i))}
-		}
-	}
 	if len(o.backends) > 0 {
 		o.device.compared = o.backends
 	}

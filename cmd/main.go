@@ -138,7 +138,7 @@ func executeOn(ctx context.Context, t tables, args []string, stdout, stderr io.W
 	root, started := rootCommand(t), false
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		started = true
-		return cmp.Or(checkOutput(c), spareInputs(c, args))
+		return cmp.Or(refuseEmpty(c, args), checkOutput(c), spareInputs(c, args))
 	}
 	root.SetArgs(args)
 	openOutputs(root, stdout, stderr)
