@@ -22,6 +22,9 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 		}[invalid.GetFlag().Value.Type()]; want != "" {
 			return fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}
+		if errors.Is(err, errEmpty) {
+			return fmt.Errorf("--%s is %w", invalid.GetFlag().Name, errEmpty)
+		}
 		return err
 	}
 	unknown := new(pflag.NotExistError)

@@ -111,6 +111,7 @@ func rootCommand(t tables) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	setCompletionText(root)
 	completeValues(root, choices(t), t.backends)
+	refuseEmptyValues(root)
 	root.SetHelpFunc(showHelp)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{unknownFlag(c, err)} })
 	return root

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions"
@@ -370,15 +367,6 @@ func (f *modelFlags) with(path string, stderr io.Writer, use func(*place, *sessi
 	defer stop()
 	p.told = report
 	return use(p, sessions.NewRunner(p.model, p.work, report))
-}
-
-// refuseEmpty returns an error for an argument that is empty, as where a variable of the command line has not been set: the command
-// would take the built-in model. What completes a command line may have one.
-func refuseEmpty(c *cobra.Command, args []string) error {
-	if i := slices.Index(args, ""); i >= 0 && !strings.HasPrefix(c.Name(), cobra.ShellCompRequestCmd) {
-		return usageError{fmt.Errorf("argument %d is empty: is the variable set that it comes from?", i+1)}
-	}
-	return nil
 }
 
 // modelArg returns the command's model argument, "" where there is none.

@@ -91,9 +91,6 @@ func (o *runFlags) command() *cobra.Command {
 			"the highest scores of four images", "trtui run model.onnx --data images/ --items 4"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if c.Flags().Changed("load-outputs") && len(o.load) == 0 {
-				return usageError{errors.New("--load-outputs is empty: want a file of outputs that were saved")}
-			}
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args))
 		},
 	}

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -23,9 +22,6 @@ type otherModel struct {
 func (o *runFlags) otherModels(p *place, path string, cfg config.Config) (list []otherModel, err error) {
 	for _, text := range o.others {
 		x := parseOperand(text)
-		if x.text == "" {
-			return nil, usageError{errors.New("--compare is empty: want a model or an engine, with @ behind it and a precision, or @int8")}
-		}
 		if _, err := os.Stat(x.path); err != nil && slices.Contains(append(functionNames(), perceptual), x.text) {
 			return nil, usageError{fmt.Errorf("--compare %s names a function by which outputs are judged, and not a model: --%s %s", x.text, functionFlag, x.text)}
 		}

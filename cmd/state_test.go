@@ -68,8 +68,11 @@ func TestStateFlag(t *testing.T) {
 		t.Errorf("%+v in\n%s", report, out)
 	}
 	command(t, 0, with("run", "--state", "h=hn", "--backends", "cpu,eval")...)
+	if _, errs := command(t, 2, with("eval")...); !strings.Contains(errs, "no data for input") {
+		t.Error(errs)
+	}
 	for _, c := range []struct{ state, want string }{
-		{"", "no data for input"},
+		{"", "--state is empty"},
 		{"h", `--state "h": want INPUT=OUTPUT`},
 		{"h=hn,h=y", `--state "h=y": want INPUT=OUTPUT, comma separated, each input once`},
 		{"g=hn", `--state: the model has no input "g"`},

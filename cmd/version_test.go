@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -82,7 +84,10 @@ func TestMistyped(t *testing.T) {
 		{[]string{"bench", "--seed", "-1"}, `trtui: --seed "-1": want a whole number from 0`},
 		{[]string{"bench", "--mean", "x"}, `trtui: --mean "x": want numbers with commas between them`},
 		{[]string{"generate", "x.onnx", "--ids", ""}, `--ids "": want whole numbers with commas between them`},
-		{[]string{"run", "--load-outputs", ""}, "trtui: --load-outputs is empty"},
+		{[]string{"run", "--load-outputs", ""}, "trtui: --load-outputs is empty: is the variable set that it comes from?"},
+		{[]string{"bench", "--shapes="}, "trtui: --shapes is empty"},
+		{[]string{"check", "--budget", "x.yaml", "--baseline", ""}, "trtui: --baseline is empty"},
+		{[]string{"build", "-o", ""}, "trtui: --output is empty"},
 		{[]string{"bench", ""}, "trtui: argument 1 is empty: is the variable set"},
 		{[]string{"check", "", "--budget", "x.yaml"}, "trtui: argument 1 is empty"},
 		{[]string{"diff", "a.onnx", ""}, "trtui: argument 2 is empty"},
@@ -93,6 +98,17 @@ func TestMistyped(t *testing.T) {
 		if _, got := command(t, exitFailure, c.args...); !strings.Contains(got, c.want) {
 			t.Errorf("%v: %s", c.args, got)
 		}
+	}
+}
+
+// TestEmptyValues: no flag of any command takes nothing for a value, those with values of their own neither.
+func TestEmptyValues(t *testing.T) {
+	for _, c := range everyCommand(rootCommand(tables{backends: backends})) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Set("") == nil {
+				t.Errorf("%s takes --%s without a value", words(c), f.Name)
+			}
+		})
 	}
 }
 

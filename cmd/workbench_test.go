@@ -41,7 +41,7 @@ func TestWorkbenchRefuses(t *testing.T) {
 		{[]string{"eval", "--labels", "x"}, exitFailure, "--labels is for the items of --data"},
 		{[]string{"eval", "--label-offset", "1"}, exitFailure, "--label-offset is for"},
 		{[]string{"eval", "--precision", "fp32,"}, exitFailure, "empty item"},
-		{[]string{"eval", "--calibrator", ""}, exitFailure, "empty item"},
+		{[]string{"eval", "--calibrator", "mse,"}, exitFailure, "empty item"},
 		{[]string{"inspect", "foo"}, exitFailure, `inspect has no subcommand "foo"; name one of cache, engine, kernel, keys, layers, memory, model`},
 		{[]string{"bench", "--iterations", "0"}, exitFailure, "--iterations 0: want at least 1"},
 		{[]string{"bench", "--duration", "-1s"}, exitFailure, "--duration -1s: want a time of 0 or more"},
