@@ -38,6 +38,9 @@ func execCommand(t tables) *cobra.Command {
 taken, too. A flag without a meaning here is said in a line, and one that trtexec does not have is an error; flags of trtui build may
 stand beside them. --layout=trt10, trt11 or list is the form of --exportLayerInfo.
 
+Of --minShapes, --optShapes and --maxShapes those that are missing are, as with trtexec, the best ones, or else the largest, or else the
+least. A flag without a value may have =false, which is as if it were not there.
+
 With --best, or --fp16 and --int8, each layer may run in FP32, FP16 or INT8: the model is built in each, their layers are measured
 in the same rounds, and a layer that is faster in another precision than INT8, beyond noise, gets that one, unless all of it is no
 faster then than one precision for all. With --fp16 or --int8 alone all layers that can have that precision.`,
@@ -49,6 +52,8 @@ faster then than one precision for all. With --fp16 or --int8 alone all layers t
 			if slices.ContainsFunc(args, func(a string) bool { return slices.Contains([]string{"-h", "-help", "--help"}, a) }) {
 				return c.Help()
 			}
+			out := c.OutOrStdout()
+			fmt.Fprintf(out, "&&&& RUNNING trtui.exec # exec %s\n", ui.VisibleName(strings.Join(args, " ")))
 			p, err := parseExec(args, c.Flags())
 			if err == nil {
 				err = c.Flags().Parse(p.args)
@@ -57,9 +62,17 @@ faster then than one precision for all. With --fp16 or --int8 alone all layers t
 				err = p.spareInputs(c.Flags())
 			}
 			if err != nil {
-				return usageError{err}
+				err = usageError{err}
+			} else {
+				err = named(o.exec(c.Context(), out, c.ErrOrStderr(), p), p.model)
 			}
-			return named(o.exec(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), p, args), p.model)
+			switch {
+			case err == nil:
+				fmt.Fprintln(out, "&&&& PASSED trtui.exec")
+			case !errors.Is(err, context.Canceled):
+				fmt.Fprintln(out, "&&&& FAILED trtui.exec") // the error is on standard error, as those of all commands are
+			}
+			return err
 		},
 	}
 	o.register(c, takeAll)
@@ -86,7 +99,7 @@ func (o *execRun) section(s exchange.Section) {
 	o.say("I", "")
 }
 
-func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPlan, args []string) error {
+func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPlan) error {
 	o.out = stdout
 	if !slices.Contains(exchange.Layouts(), p.layout) {
 		return usageError{fmt.Errorf("--layout %q: want %s", p.layout, orList(exchange.Layouts()))}
@@ -100,7 +113,6 @@ func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPla
 	case p.model == "":
 		return usageError{errors.New("nothing to measure: --onnx=FILE names a model, or --loadEngine=FILE an engine")}
 	}
-	fmt.Fprintf(stdout, "&&&& RUNNING trtui.exec # exec %s\n", strings.Join(args, " "))
 	for _, note := range p.notes {
 		o.say("W", "%s", note)
 	}
@@ -108,15 +120,7 @@ func (o *execRun) exec(ctx context.Context, stdout, stderr io.Writer, p *execPla
 	if p.ranged && !p.skip {
 		work = o.overRange
 	}
-	err := work(ctx, stderr, p)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stdout, "&&&& FAILED trtui.exec") // the error is on standard error, as those of all commands are
-		return err
-	}
-	if err == nil {
-		fmt.Fprintln(stdout, "&&&& PASSED trtui.exec")
-	}
-	return err
+	return work(ctx, stderr, p)
 }
 
 // work builds what is to be built and measures it.

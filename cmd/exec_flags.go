@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,7 +25,8 @@ type execPlan struct {
 	profile     string   // of the engine, that inferences run in
 	ranged      bool     // the engine is built for a range first, and run at other shapes than its best, or in one of its profiles
 	args        []string // of our own flags
-	precisions  []string // that are allowed beside FP32
+	fp16, int8  bool     // precisions that are allowed beside FP32
+	best        bool     // both of them are
 	iterations  int
 	warmUp      float64 // ms
 	duration    float64 // s
@@ -36,6 +38,7 @@ type execPlan struct {
 	dumpProfile bool
 	dumpLayers  bool
 	dumpOutput  bool
+	verbose     bool
 	skip        bool     // no inference
 	notes       []string // on what has no meaning here
 }
@@ -52,9 +55,16 @@ func passed(name string) execFlag {
 	return execFlag{do: func(p *execPlan, v string) error { p.args = append(p.args, "--"+name+"="+v); return nil }}
 }
 
-// switched makes a flag without a value.
-func switched(do func(p *execPlan)) execFlag {
-	return execFlag{switchy: true, do: func(p *execPlan, _ string) error { do(p); return nil }}
+// switched makes a flag without a value, or with true or false.
+func switched(to func(*execPlan) *bool) execFlag {
+	return execFlag{switchy: true, do: func(p *execPlan, v string) error {
+		on, err := strconv.ParseBool(cmp.Or(v, "true"))
+		if err != nil {
+			return fmt.Errorf("%q: want true or false", v)
+		}
+		*to(p) = on
+		return nil
+	}}
 }
 
 // moot makes a flag that does nothing here.
@@ -162,8 +172,16 @@ const (
 
 // elsewhere makes a flag that asks for something else than a build and its measurement, which another command does.
 func elsewhere(by string) execFlag {
-	return execFlag{switchy: true, do: func(*execPlan, string) error { return errors.New("exec does not do that: " + by) }}
+	return execFlag{switchy: true, do: func(_ *execPlan, v string) error {
+		if strings.EqualFold(v, "false") {
+			return nil
+		}
+		return errors.New("exec does not do that: " + by)
+	}}
 }
+
+// rangeFlags are those of a profile's shapes.
+var rangeFlags = []string{"minShapes", "optShapes", "maxShapes"}
 
 // execFlags are the flags of trtexec, of releases 8 to 11.
 func execFlags() map[string]execFlag {
@@ -176,12 +194,10 @@ func execFlags() map[string]execFlag {
 			return nil
 		}}
 	}
-	precision := func(name string) execFlag {
-		return switched(func(p *execPlan) { p.precisions = append(p.precisions, name) })
-	}
+	skip := switched(func(p *execPlan) *bool { return &p.skip })
 	flags := map[string]execFlag{
 		"onnx": model(false), "loadEngine": model(true), "saveEngine": {do: func(p *execPlan, v string) error { p.save = v; return nil }},
-		"fp16": precision("fp16"), "int8": precision("int8"), "best": switched(func(p *execPlan) { p.precisions = append(p.precisions, "fp16", "int8") }),
+		"fp16": switched(func(p *execPlan) *bool { return &p.fp16 }), "int8": switched(func(p *execPlan) *bool { return &p.int8 }), "best": switched(func(p *execPlan) *bool { return &p.best }),
 		"shapes": {do: func(p *execPlan, v string) error { p.shapes = v; return nil }}, "minShapes": passed("minShapes"), "optShapes": passed("optShapes"), "maxShapes": passed("maxShapes"), "profile": passed("profile"),
 		"useProfile": {do: func(p *execPlan, v string) error { p.profile = v; return nil }},
 		"batch":      passed("batch"), "calib": passed("ranges"), "timingCacheFile": passed("timing-cache"), "layerPrecisions": passed("layer-precisions"),
@@ -189,12 +205,11 @@ func execFlags() map[string]execFlag {
 		"warmUp": counted(0, func(p *execPlan) *float64 { return &p.warmUp }), "duration": counted(0, func(p *execPlan) *float64 { return &p.duration }),
 		"iterations": whole(func(p *execPlan) *int { return &p.iterations }), "avgRuns": whole(func(p *execPlan) *int { return &p.average }),
 		"percentile": {do: percentiles}, "loadInputs": {do: rawInputs},
-		"exportOutput": exported("output"), "dumpOutput": switched(func(p *execPlan) { p.dumpOutput = true }),
+		"exportOutput": exported("output"), "dumpOutput": switched(func(p *execPlan) *bool { return &p.dumpOutput }),
 		"exportTimes": exported("times"), "exportProfile": exported("profile"), "exportLayerInfo": exported("layers"),
-		"dumpProfile": switched(func(p *execPlan) { p.dumpProfile = true }), "dumpLayerInfo": switched(func(p *execPlan) { p.dumpLayers = true }),
-		"skipInference": switched(func(p *execPlan) { p.skip = true }), "buildOnly": switched(func(p *execPlan) { p.skip = true }),
-		"verbose": switched(func(p *execPlan) { p.args = append(p.args, "--verbose") }),
-		"layout":  {do: func(p *execPlan, v string) error { p.layout = v; return nil }}, // ours
+		"dumpProfile": switched(func(p *execPlan) *bool { return &p.dumpProfile }), "dumpLayerInfo": switched(func(p *execPlan) *bool { return &p.dumpLayers }),
+		"skipInference": skip, "buildOnly": skip, "verbose": switched(func(p *execPlan) *bool { return &p.verbose }),
+		"layout": {do: func(p *execPlan, v string) error { p.layout = v; return nil }}, // ours
 	}
 	for why, names := range map[string]string{
 		sweeps: "streams infStreams", cachedTimes: "noBuilderCache errorOnTimingCacheMiss", inFull: "profilingVerbosity", noSparsity: "sparsity",
@@ -235,6 +250,12 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 	known := execFlags()
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		switch {
+		case args[i] == "":
+			return nil, fmt.Errorf("argument %d is %w", i+1, errEmpty)
+		case name == "" || !strings.HasPrefix(args[i], "-"):
+			return nil, fmt.Errorf("%q is no flag, and trtexec takes nothing else: --onnx=FILE names a model, --loadEngine=FILE an engine", args[i])
+		}
 		flag, ok := known[name]
 		own := ours.Lookup(name)
 		switch {
@@ -250,7 +271,7 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 				value = own.NoOptDefVal
 			}
 		}
-		if !ok || !strings.HasPrefix(args[i], "-") {
+		if !ok {
 			ours.VisitAll(func(f *pflag.Flag) { known[f.Name] = passed(f.Name) })
 			return nil, fmt.Errorf("%q is no flag of trtexec%s", args[i], config.DidYouMean(name, slices.Sorted(maps.Keys(known))))
 		}
@@ -262,13 +283,19 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 		case flag.moot != "":
 			p.notes = append(p.notes, fmt.Sprintf("--%s has no meaning here: %s", name, flag.moot))
 			continue
-		case !flag.switchy && (!given || value == ""):
+		case given && value == "":
+			return nil, fmt.Errorf("--%s is %w", name, errEmpty)
+		case !flag.switchy && !given:
 			return nil, fmt.Errorf("--%s: its value is missing", name)
 		}
 		if err := flag.do(p, value); err != nil {
 			return nil, fmt.Errorf("--%s: %w", name, err)
 		}
 	}
+	if p.verbose {
+		p.args = append(p.args, "--verbose")
+	}
+	p.fillShapes()
 	given := func(flag string) bool {
 		return slices.ContainsFunc(p.args, func(a string) bool { return strings.HasPrefix(a, "--"+flag+"=") })
 	}
@@ -277,12 +304,53 @@ func parseExec(args []string, ours *pflag.FlagSet) (*execPlan, error) {
 		p.args = append(p.args, p.running()...)
 	}
 	switch {
-	case slices.Contains(p.precisions, "int8"):
+	case p.int8 || p.best:
 		p.args = append(p.args, "--precision=int8")
-	case len(p.precisions) > 0:
+	case p.fp16:
 		p.args = append(p.args, "--precision=fp16")
 	}
 	return p, nil
+}
+
+// fillShapes gives the profiles what they lack of least, best and largest shapes, as trtexec does: the best ones, of which the largest and
+// then the least take the place, stand for the others. Best ones alone are those of an engine without a range.
+func (p *execPlan) fillShapes() {
+	at, list := 0, []map[string]string{{}}
+	for _, arg := range p.args {
+		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		if k, err := strconv.Atoi(value); name == "profile" && err == nil && k >= 0 && k < config.MaxProfiles {
+			for at = k; at >= len(list); {
+				list = append(list, map[string]string{})
+			}
+		}
+		if slices.Contains(rangeFlags, name) {
+			list[at][name] = value
+		}
+	}
+	for k, has := range list {
+		best := "optShapes"
+		for _, name := range []string{"maxShapes", "minShapes"} {
+			if has[best] == "" {
+				best = name
+			}
+		}
+		if has[best] == "" || len(has) == 1 && best == "optShapes" {
+			continue
+		}
+		if len(list) > 1 {
+			p.args = append(p.args, "--profile="+strconv.Itoa(k))
+		}
+		var filled []string
+		for _, name := range rangeFlags {
+			if has[name] == "" {
+				filled = append(filled, "--"+name)
+				p.args = append(p.args, "--"+name+"="+has[best])
+			}
+		}
+		if len(filled) > 0 {
+			p.notes = append(p.notes, fmt.Sprintf("--%s %s is %s, too", best, has[best], strings.Join(filled, " and ")))
+		}
+	}
 }
 
 // running returns our flags that say at which shapes an engine runs, and in which profile.
@@ -299,7 +367,7 @@ func (p *execPlan) running() (args []string) {
 // allowed returns the precisions that layers may run in, the least last; nil where one is asked for, which holds for all that has a
 // kernel for it.
 func (p *execPlan) allowed() []config.Precision {
-	if !slices.Contains(p.precisions, "fp16") || !slices.Contains(p.precisions, "int8") {
+	if !p.best && !(p.fp16 && p.int8) {
 		return nil
 	}
 	return []config.Precision{config.FP32, config.FP16, config.INT8}

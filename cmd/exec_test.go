@@ -210,6 +210,12 @@ func TestExecErrors(t *testing.T) {
 		"\"-z\" is no flag of trtexec\n":                                    {"-z"},
 		"none2.onnx":                                                        {"-q", "--onnx=none2.onnx"},
 		`"model.onnx" is no flag`:                                           {"model.onnx"},
+		`"-" is no flag, and trtexec takes nothing else: --onnx=FILE`:       {"-"},
+		`"--" is no flag, and`:                                              {"--onnx=a.onnx", "--"},
+		"argument 2 is empty: is the variable set":                          {"-q", ""},
+		"--onnx is empty: is the variable set":                              {"--onnx="},
+		"--shapes is empty":                                                 {"--shapes", ""},
+		`--fp16: "maybe": want true or false`:                               {"--fp16=maybe"},
 		"--onnx: its value is missing":                                      {"--onnx"},
 		"--loadEngine: a.onnx was given already":                            {"--onnx=a.onnx", "--loadEngine=b"},
 		`--iterations: "many": want 1 to 1000000`:                           {"--iterations=many"},
@@ -222,11 +228,41 @@ func TestExecErrors(t *testing.T) {
 			t.Errorf("%v: %q, want %q", args, got, says)
 		}
 	}
-	if out, _ := command(t, exitFailure, "exec", "--onnx=none.onnx"); !strings.Contains(out, "&&&& FAILED") {
-		t.Errorf("%q", out)
+	for _, arg := range []string{"--onnx=none.onnx", "--iterations=many", "--precisionConstraints=x", "-"} { // whatever is wrong
+		if out, _ := command(t, exitFailure, "exec", arg); !strings.Contains(out, "&&&& RUNNING trtui.exec # exec "+arg+"\n&&&& FAILED") {
+			t.Errorf("%s: %q", arg, out)
+		}
 	}
 	if out, _ := command(t, 0, "exec", "--help"); !strings.Contains(out, "--exportLayerInfo") {
 		t.Errorf("%q", out)
+	}
+}
+
+// TestExecShapes: shapes of a range that are not given are those that trtexec takes them to be.
+func TestExecShapes(t *testing.T) {
+	const x = "Shapes=x:"
+	for args, want := range map[string]string{
+		"--min" + x + "1":                                         "--min" + x + "1 --opt" + x + "1 --max" + x + "1",
+		"--max" + x + "4":                                         "--max" + x + "4 --min" + x + "4 --opt" + x + "4",
+		"--opt" + x + "2":                                         "--opt" + x + "2",
+		"--min" + x + "1 --max" + x + "4":                         "--min" + x + "1 --max" + x + "4 --opt" + x + "4",
+		"--min" + x + "1 --opt" + x + "2":                         "--min" + x + "1 --opt" + x + "2 --max" + x + "2",
+		"--opt" + x + "2 --max" + x + "4":                         "--opt" + x + "2 --max" + x + "4 --min" + x + "2",
+		"--profile=1 --min" + x + "1 --profile=0 --opt" + x + "3": "--profile=1 --min" + x + "1 --profile=0 --opt" + x + "3 --profile=1 --opt" + x + "1 --max" + x + "1",
+		"--shapes=x:2":                                            "--shapes=x:2", "--profile=1": "--profile=1",
+	} {
+		p, err := parseExec(strings.Fields(args), buildCommand(tables{backends: testTable()}).Flags())
+		if err != nil || strings.Join(p.args, " ") != want {
+			t.Errorf("%s: %+v, %v, want %s", args, p, err, want)
+		}
+	}
+}
+
+// TestExecSwitches: a flag that is said to be false is as one that is not there.
+func TestExecSwitches(t *testing.T) {
+	p, err := parseExec(strings.Fields("--fp16 --int8=true --best=false --fp16=false --dumpProfile=false --getPlanVersionOnly=false --verbose=false"), buildCommand(tables{backends: testTable()}).Flags())
+	if err != nil || p.fp16 || !p.int8 || p.best || p.dumpProfile || p.allowed() != nil || !slices.Equal(p.args, []string{"--precision=int8"}) {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
 
