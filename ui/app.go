@@ -21,10 +21,12 @@ const chrome = 3
 
 // Config is what an App is made of.
 type Config struct {
-	Look     *Look
-	Screens  []*Screen
-	Intents  []IntentKey // the intents that OnIntent serves
-	Entries  []Entry     // what the palette has besides
+	Look    *Look
+	Screens []*Screen
+	Intents []IntentKey // the intents that OnIntent serves
+	Entries []Entry     // what the palette has besides
+	// Synonyms are words that people type in the palette, two as one, and those by which it has the same.
+	Synonyms map[string][]string
 	Others   []IntentKey // intents that OnIntent serves in other states, so that a file of keys may name them
 	Keys     *Keymap     // nil: the usual keys
 	OnIntent func(Intent) tea.Cmd
@@ -56,6 +58,7 @@ type App struct {
 	intents  []IntentKey
 	others   []IntentKey
 	entries  []Entry
+	synonyms map[string][]string
 	keys     keyContexts // that were given to actions
 	onIntent func(Intent) tea.Cmd
 	lacks    func(Intent) string
@@ -97,7 +100,7 @@ func New(c Config) (*App, error) {
 	if err := CheckKeys(c.Screens, c.Intents); err != nil {
 		return nil, err
 	}
-	a := &App{look: c.Look, screens: c.Screens, intents: named(c.Intents), others: named(c.Others), entries: c.Entries, onIntent: c.OnIntent, lacks: c.Lacks, suggest: c.Suggest,
+	a := &App{look: c.Look, screens: c.Screens, intents: named(c.Intents), others: named(c.Others), entries: c.Entries, synonyms: c.Synonyms, onIntent: c.OnIntent, lacks: c.Lacks, suggest: c.Suggest,
 		onEvent: c.OnEvent, onScreen: c.OnScreen, onUpdate: c.OnUpdate, header: c.Header, start: c.Start, now: c.Now, after: c.After, pacer: pacer{pace: c.Pace}}
 	if a.look == nil {
 		a.look = NewLook(Options{})

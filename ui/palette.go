@@ -112,6 +112,7 @@ func (a *App) run(c command) tea.Cmd {
 // A palette finds commands by parts of their names.
 type palette struct {
 	all      []command
+	synonyms map[string][]string
 	recent   []string
 	line     Line
 	found    []command
@@ -119,7 +120,7 @@ type palette struct {
 }
 
 func newPalette(a *App) *palette {
-	p := &palette{all: a.commands(), recent: a.ran, line: NewLine("")}
+	p := &palette{all: a.commands(), synonyms: a.synonyms, recent: a.ran, line: NewLine("")}
 	p.find()
 	return p
 }
@@ -128,19 +129,20 @@ func newPalette(a *App) *palette {
 type match struct {
 	command
 	score int
+	first int // which of the words that are typed its name has, the first of them
 }
 
 // find lists the commands that match what is typed, the best first; with nothing typed those that ran last come first. Where none
-// matches all words, it is those that match most of them.
+// matches all words, it is those that match most of them. Of what matches as well that is first whose name has the word that is typed first.
 func (p *palette) find() {
-	words := asked(p.line.String())
+	words := p.asked(p.line.String())
 	var list []match
 	name, value, _ := strings.Cut(strings.TrimSpace(p.line.String()), " ")
 	for _, c := range p.all {
 		if c.setting != nil && value != "" && isSetting(c.setting.Name, name) {
-			list = append(list, match{c.setting.typed(strings.TrimSpace(value)), len(c.setting.Name) - len(name) - 1000})
+			list = append(list, match{c.setting.typed(strings.TrimSpace(value)), len(c.setting.Name) - len(name) - 1000, 0})
 		}
-		score, ok := c.score(words)
+		score, ok := c.score(words, p.synonyms)
 		if i := slices.Index(p.recent, c.id()); i >= 0 && len(words) == 0 {
 			score = i - len(p.recent)
 		}
@@ -148,13 +150,15 @@ func (p *palette) find() {
 			score = -1
 		}
 		if ok {
-			list = append(list, match{c, score})
+			list = append(list, match{c, score, c.first(words)})
 		}
 	}
 	if len(list) == 0 && len(words) > 1 {
 		list = p.nearest(words)
 	}
-	slices.SortStableFunc(list, func(a, b match) int { return cmp.Compare(a.score, b.score) })
+	slices.SortStableFunc(list, func(a, b match) int {
+		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.first, b.first))
+	})
 	p.found = p.found[:0]
 	for _, m := range list {
 		p.found = append(p.found, m.command)
@@ -162,9 +166,15 @@ func (p *palette) find() {
 	p.position = position{}
 }
 
-// asked returns the words of what a person types, without those of a question that name nothing, unless there are no others.
-func asked(text string) []string {
+// asked returns the words of what a person types, two that are one synonym as that, without those of a question that name nothing, unless
+// there are no others.
+func (p *palette) asked(text string) []string {
 	words := strings.Fields(strings.ToLower(strings.TrimRight(text, "? ")))
+	for i := 0; i+1 < len(words); i++ {
+		if both := words[i] + words[i+1]; p.synonyms[both] != nil {
+			words = slices.Replace(words, i, i+2, both)
+		}
+	}
 	naming := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 		return slices.Contains([]string{"a", "an", "are", "do", "does", "how", "i", "is", "it", "my", "of", "the", "this", "was", "what", "which"}, w)
 	})
@@ -180,7 +190,7 @@ func (p *palette) nearest(words []string) (list []match) {
 	for _, c := range p.all {
 		n, total := 0, 0
 		for _, w := range words {
-			if score, ok := c.score([]string{w}); ok && len(w) > 1 {
+			if score, ok := c.score([]string{w}, p.synonyms); ok && len(w) > 1 {
 				n, total = n+1, total+score
 			}
 		}
@@ -190,7 +200,7 @@ func (p *palette) nearest(words []string) (list []match) {
 		case n > most:
 			most, list = n, nil
 		}
-		list = append(list, match{c, total})
+		list = append(list, match{c, total, c.first(words)})
 	}
 	return list
 }
@@ -201,30 +211,61 @@ func isSetting(name, word string) bool {
 }
 
 // score says how well words name a command: 0 where each is one by which people look for it, more the less it is.
-func (c command) score(words []string) (score int, ok bool) {
-	text := strings.ToLower(c.text + " " + c.where + " " + c.key)
-	begins := func(w string) bool {
-		return slices.ContainsFunc(c.words, func(known string) bool { return strings.HasPrefix(known, w) })
-	}
+func (c command) score(words []string, synonyms map[string][]string) (score int, ok bool) {
 	for _, w := range words {
-		switch {
-		case slices.Contains(c.words, w):
-		case strings.HasPrefix(text, w) || strings.Contains(text, " "+w):
-			score++
-		case begins(w):
-			score += 2
-		case strings.Contains(text, w):
-			score += 3
-		case abbreviates(w, text):
-			score += 20
-		default:
+		least := c.misses(w)
+		for _, other := range synonyms[w] {
+			if far := c.misses(other); far < abbreviated {
+				least = min(least, far+1)
+			}
+		}
+		if least == unnamed {
 			return 0, false
 		}
+		score += least
 	}
 	if c.off != "" && len(words) > 0 {
 		score += 5
 	}
 	return score, true
+}
+
+// How far a word is from naming a command that has it as an abbreviation alone, or not at all.
+const (
+	abbreviated = 20
+	unnamed     = 1000
+)
+
+// misses says how far a word is from naming a command.
+func (c command) misses(w string) int {
+	text, where := " "+strings.ToLower(c.text+" "+c.key), " "+strings.ToLower(c.where)
+	switch {
+	case slices.Contains(c.words, w):
+		return 0
+	case strings.Contains(text, " "+w):
+		return 1
+	case slices.ContainsFunc(c.words, func(known string) bool { return strings.HasPrefix(known, w) }):
+		return 2
+	case strings.Contains(text, w) || strings.Contains(where, " "+w):
+		return 3
+	case strings.Contains(where, w):
+		return 4
+	case abbreviates(w, text+where):
+		return abbreviated
+	}
+	return unnamed
+}
+
+// first returns which of several words is the first that a word of the command's text begins with.
+func (c command) first(words []string) int {
+	if len(words) < 2 {
+		return 0
+	}
+	text := " " + strings.ToLower(c.text)
+	if i := slices.IndexFunc(words, func(w string) bool { return strings.Contains(text, " "+w) }); i >= 0 {
+		return i
+	}
+	return len(words)
 }
 
 // abbreviates reports whether the letters of w are in text in their order, from the beginning of a word on and not far apart.

@@ -51,7 +51,7 @@ func newWorkbench(ctl Controller, o Options) (*workbench, error) {
 	app, err := ui.New(ui.Config{
 		Look: o.Look, Screens: w.screens(), Intents: w.intents(), Others: slices.Concat(reloadKeys(), requantiseKeys(), scrubKeys()), Keys: o.Keys,
 		OnIntent: w.intent, Lacks: w.lacksFor, Suggest: suggested, OnEvent: w.event, Header: w.header(), Now: o.Now, After: o.After, Pace: o.Pace,
-		Entries: paletteEntries(w),
+		Entries: paletteEntries(w), Synonyms: synonyms,
 		OnScreen: func(digit string) {
 			if part, ok := askedFor[digit]; ok && w.Lacks(pane.NeedsModel) == "" {
 				ctl.Ask(part)

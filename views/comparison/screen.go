@@ -11,7 +11,7 @@ func Screen(look *ui.Look, cmp *Pair) *ui.Screen {
 	changes := newChangesView(look, cmp)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: pane.CompareKey, Name: "Compare", Words: []string{"slower", "faster", "regression", "diff", "difference", "delta", "changes", "compared"}, Short: "Comp",
+		Key: pane.CompareKey, Name: "Compare", Words: []string{"slower", "faster", "regression", "diff", "difference", "delta", "changes", "compared", "recordings", "engines", "files", "noise", "significant"}, Short: "Comp",
 		Views: []ui.View{changes, &changeView{in: pane.NewInput(look, 0), of: changes}, &sidesView{in: pane.NewInput(look, 0), cmp: cmp}, &mapsView{in: pane.NewInput(look, 0), cmp: cmp}},
 		Layouts: []ui.Box{
 			ui.Beside(ui.Stack(p(0).Share(3), p(1).Lines(12)).Share(3), ui.Stack(p(2).Lines(15), p(3)).Share(2)),
