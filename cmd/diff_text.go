@@ -119,9 +119,12 @@ func endToEnd(d *report.Diff) string {
 	}
 	if e.Known() && !d.A.Estimated {
 		text += fmt.Sprintf(" (A/B %.3f to %.3f with 99 %% confidence", e.Low, e.High)
-		if e.SideBySide {
+		switch {
+		case e.LayersApart:
+			text += ", measured in the same rounds; their layers were not)"
+		case e.SideBySide:
 			text += ", measured in the same rounds)"
-		} else {
+		default:
 			text += "; not measured side by side: what changed on the machine meanwhile is in it)"
 		}
 	}

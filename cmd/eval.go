@@ -40,7 +40,8 @@ type evalRow struct {
 	BesideFirst  *report.Sign         `json:",omitempty"`                           // whether top-1 can be told from the first row\'s
 	MAPBeside    *report.Difference   `json:",omitempty" output:"map_beside_first"` // whether the mAP can be
 	Latency      time.Duration
-	LatencyP99   time.Duration
+	LatencyP99   time.Duration // 0 where the latency is that of rounds side by side
+	InRounds     bool          `json:",omitempty"` // of a recording: the latency is what it takes in rounds side by side, not the median of its own measurement
 	Speed        *report.Speed // beside the first row, FP32's; null for that, and for the same engine as another row's
 	WeightsBytes int
 	ArenaBytes   int
@@ -381,6 +382,9 @@ func writeEval(w io.Writer, heading string, rows []evalRow) error {
 	}
 	for _, r := range rows {
 		median, p99, speed, remark := ms(r.Latency), ms(r.LatencyP99), "1.00×", ""
+		if r.InRounds {
+			p99 = "-"
+		}
 		if r.Speed != nil {
 			speed, remark = speedText(*r.Speed, rows[0].Latency, r.Latency)
 		}

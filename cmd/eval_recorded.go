@@ -36,18 +36,37 @@ func (o *modelFlags) evalRecorded(stdout io.Writer, path string, states []*repor
 	if judged == nil {
 		return fmt.Errorf("%s has the accuracy of no configuration that is complete", path)
 	}
-	first, rows := judged[0], make([]evalRow, len(judged))
-	for i, s := range judged {
-		rows[i] = newEvalRow(sessions.Compared{Snapshot: s})
-		rows[i].Precision, rows[i].Calibrator = string(s.Config.Precision), s.Accuracy.Calibrator
-		rows[i].Config, rows[i].Unchanged = s.Config, s.Overview.Unchanged
-		if i > 0 {
-			speed := s.Timings.Measured(s.Config).Over(first.Timings.Measured(first.Config), pane.OwnRanges(first))
-			rows[i].Speed = &speed
-		}
-	}
+	first, rows := judged[0], recordedRows(judged)
 	if o.output.json() {
 		return writeReport(stdout, first.Head(), struct{ Rows []evalRow }{rows})
 	}
-	return writeEval(stdout, fmt.Sprintf("%s, as recorded in %s: %s", first.Model.Name, first.Replay, count(first.Accuracy.Items, "item")), rows)
+	heading := fmt.Sprintf("%s, as recorded in %s: %s", first.Model.Name, first.Replay, count(first.Accuracy.Items, "item"))
+	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.InRounds }) {
+		heading += ", times as in rounds side by side"
+	}
+	return writeEval(stdout, heading, rows)
+}
+
+// recordedRows sums states of a recording up, beside the first. What was measured beside others in rounds takes what it took in these:
+// what happened on the machine between two measurements is no difference of configurations.
+func recordedRows(states []*report.Snapshot) []evalRow {
+	first, rows, times := states[0], make([]evalRow, len(states)), make([]report.Measured, len(states))
+	for i, s := range states {
+		times[i] = s.Timings.Measured(s.Config)
+	}
+	for i, took := range report.OnOneScale(times, pane.OwnRanges(first)) {
+		s := states[i]
+		row := newEvalRow(sessions.Compared{Snapshot: s})
+		row.Precision, row.Calibrator = string(s.Config.Precision), s.Accuracy.Calibrator
+		row.Config, row.Unchanged = s.Config, s.Overview.Unchanged
+		if took != row.Latency {
+			row.Latency, row.LatencyP99, row.InRounds = took, 0, true
+		}
+		if i > 0 {
+			speed := times[i].Over(times[0], pane.OwnRanges(first))
+			row.Speed = &speed
+		}
+		rows[i] = row
+	}
+	return rows
 }

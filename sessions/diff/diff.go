@@ -27,6 +27,8 @@ func Of(a, b Side) (*report.Diff, error) {
 	}
 	d := &report.Diff{A: side(a), B: side(b), Discoveries: Discoveries}
 	d.EndToEnd = total(a, b)
+	scale(&d.A, d.EndToEnd.A)
+	scale(&d.B, d.EndToEnd.B)
 	ta, tb := a.Snapshot.Timings, b.Snapshot.Timings
 	tables := uTables{}
 	var known []*evidence // by group
@@ -41,7 +43,7 @@ func Of(a, b Side) (*report.Diff, error) {
 	}
 	d.Between = tb.Gap - ta.Gap
 	d.Layers = d.EndToEnd.Delta - d.Between
-	j := newJudge(d.Groups, known, alike(a.Snapshot, b.Snapshot), rivals(a, b) != nil)
+	j := newJudge(d.Groups, known, alike(a.Snapshot, b.Snapshot), d.InTurns())
 	if j.verdicts(ta.Estimated && tb.Estimated) {
 		d.Told = j.told(d.A.Sum)
 	}
@@ -112,7 +114,7 @@ func side(s Side) report.DiffSide {
 }
 
 // total compares the latencies of two sides: by rounds that both were measured in, where they are rivals or of one session, and else
-// by each one's samples.
+// by each one's samples. What they take is then that of these rounds, too.
 func total(a, b Side) report.TimeChange {
 	ta, tb := a.Snapshot.Timings, b.Snapshot.Timings
 	c := report.TimeChange{A: ta.EndToEnd.Median, B: tb.EndToEnd.Median}
@@ -124,15 +126,33 @@ func total(a, b Side) report.TimeChange {
 	ma, mb := ta.Measured(a.Snapshot.Config), tb.Measured(b.Snapshot.Config)
 	ma.Estimated, mb.Estimated = ta.Estimated && tb.Estimated, ta.Estimated && tb.Estimated
 	own := quantized(a.Snapshot)
-	if a.Snapshot.Replay != b.Snapshot.Replay || sum(a.Snapshot) != sum(b.Snapshot) || a.Snapshot.Config.SameEngine(b.Snapshot.Config, own) {
+	if !oneSession(a, b) || a.Snapshot.Config.SameEngine(b.Snapshot.Config, own) {
 		ma.Beside, mb.Beside = nil, nil
 		if !ma.Estimated {
 			c.Speed = mb.Interval().Over(ma.Interval())
 			return c
 		}
 	}
-	c.Speed = mb.Over(ma, own)
+	inTurns := a.Rival != nil && a.Rival == b.Rival
+	if c.Speed = mb.Over(ma, own); c.SideBySide && !inTurns && !ma.Estimated {
+		c.LayersApart = true
+		took := report.OnOneScale([]report.Measured{ma, mb}, own)
+		c.A, c.B = took[0], took[1]
+		c.Delta = c.B - c.A
+	}
 	return c
+}
+
+// oneSession reports whether two sides are of one session, in which each may have been measured beside another configuration.
+func oneSession(a, b Side) bool {
+	return a.Snapshot.Replay == b.Snapshot.Replay && sum(a.Snapshot) == sum(b.Snapshot)
+}
+
+// scale gives a side the latency of rounds side by side where that is another one than its own samples have.
+func scale(s *report.DiffSide, took time.Duration) {
+	if s.Latency != took {
+		s.Latency, s.Low, s.High = took, 0, 0
+	}
 }
 
 // rivals returns how fast b is beside a where the two were measured in the same rounds; nil where they were not.
@@ -296,7 +316,7 @@ func notes(d *report.Diff) (list []string) {
 	}
 	if d.Unsettled() && !(a.Estimated && b.Estimated) {
 		more := "more rounds in turns would settle layers"
-		if d.EndToEnd.SideBySide {
+		if d.InTurns() {
 			more = "more rounds would settle layers"
 		}
 		list = append(list, fmt.Sprintf("the latencies differ, and no single layer is told from noise in %d rounds: %s", d.Rounds, more))

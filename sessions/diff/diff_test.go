@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +80,46 @@ func TestOf(t *testing.T) {
 	}
 	if x, y := d.Groups[1].Bytes(); x != 200 || y != 100 {
 		t.Errorf("bytes %v, %v", x, y)
+	}
+}
+
+// TestOneSession: where configurations of one session were measured in the same rounds the latencies are of these, as the ratio is, and
+// layers are said to be of two occasions.
+func TestOneSession(t *testing.T) {
+	fp32 := snapshot(config.FP32, 1000*us, layer("c", "f32", "conv", 900*us, "c"))
+	beside := func(s *report.Snapshot, ratio float64) *report.Snapshot {
+		s.Timings.Beside = &report.Beside{Config: fp32.Config, Speed: report.NewSpeed(ratio, 0.97*ratio, 1.03*ratio, true)}
+		return s
+	}
+	int8 := beside(snapshot(config.INT8, 700*us, layer("c", "i8", "conv8", 600*us, "c")), 2) // on a machine that was slower by then
+	fp16 := beside(snapshot(config.FP16, 800*us, layer("c", "f16", "conv16", 700*us, "c")), 1.25)
+	for _, c := range []struct {
+		a, b         *report.Snapshot
+		wantA, wantB time.Duration
+		ratio        float64
+	}{{fp32, int8, 1000 * us, 500 * us, 2}, {int8, fp32, 500 * us, 1000 * us, 0.5}, {fp32, fp16, 1000 * us, 800 * us, 1.25}, {fp16, int8, 800 * us, 500 * us, 1.6}} {
+		d, err := Of(Side{Name: "a", Snapshot: c.a}, Side{Name: "b", Snapshot: c.b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := d.EndToEnd
+		if e.A != c.wantA || e.B != c.wantB || e.Delta != c.wantB-c.wantA || d.A.Latency != e.A || d.B.Latency != e.B || math.Abs(e.Ratio-c.ratio) > 1e-9 || !e.SideBySide {
+			t.Errorf("%s and %s: %+v", c.a.Config.Precision, c.b.Config.Precision, e)
+		}
+		if said := e.Beside(e.A, e.B); said.Rounds != 0 {
+			t.Errorf("%v and %v stand beside %.2f, and rounds have %.2f", e.A, e.B, said.Ratio, said.Rounds)
+		}
+		if d.InTurns() || !strings.HasPrefix(d.Resolution(), "layers were measured on two occasions: ") {
+			t.Errorf("layers are in turns: %q", d.Resolution())
+		}
+	}
+	other := *int8
+	other.Replay = "other.trtui"
+	if d, _ := Of(Side{Name: "a", Snapshot: fp32}, Side{Name: "b", Snapshot: &other}); d.EndToEnd.B != 700*us || d.EndToEnd.SideBySide || d.EndToEnd.LayersApart {
+		t.Errorf("rounds of another session count: %+v", d.EndToEnd)
+	}
+	if d, _ := Of(Side{Name: "a", Snapshot: fp32}, Side{Name: "b", Snapshot: int8, Rival: fp32}); d.EndToEnd.B != 700*us || !d.InTurns() {
+		t.Errorf("of rivals: %+v", d.EndToEnd)
 	}
 }
 

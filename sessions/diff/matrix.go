@@ -24,7 +24,7 @@ func Matrix(sides []Side) (*report.Matrix, error) {
 		if err != nil {
 			return nil, err
 		}
-		one := report.MatrixSide{DiffSide: d.B}
+		one := report.MatrixSide{DiffSide: side(s)}
 		if i > 0 {
 			one.Speed = &d.EndToEnd.Speed
 			apart = apart || s.Rival != sides[0].Snapshot

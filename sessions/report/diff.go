@@ -55,8 +55,11 @@ func (d *Diff) Resolution() string {
 		return ""
 	}
 	text := "measured on two occasions"
-	if d.EndToEnd.SideBySide {
+	switch {
+	case d.InTurns():
 		text = "measured in turns"
+	case d.EndToEnd.LayersApart:
+		text = "layers were measured on two occasions"
 	}
 	least, most := ToldText(d.Told.Least), ToldText(d.Told.Most)
 	text += ": single layers are told from noise from " + least
@@ -73,8 +76,11 @@ func (d *Diff) Resolution() string {
 // Coarse reports whether the sides were measured on two occasions, and less could be told of single layers than in turns.
 func (d *Diff) Coarse() bool {
 	const fine = 1.05
-	return d.Told != nil && !d.EndToEnd.SideBySide && d.Told.Most > fine
+	return d.Told != nil && !d.InTurns() && d.Told.Most > fine
 }
+
+// InTurns reports whether layers, too, were measured in the same rounds.
+func (d *Diff) InTurns() bool { return d.EndToEnd.SideBySide && !d.EndToEnd.LayersApart }
 
 // DiffSide is one of two things that are compared.
 type DiffSide struct {
@@ -96,9 +102,13 @@ type DiffSide struct {
 
 // TimeChange is the difference of two medians.
 type TimeChange struct {
-	A, B  time.Duration
+	A, B  time.Duration // where both were measured in the same rounds, what they take in these
 	Delta time.Duration
 	Speed // of A's time to B's
+
+	// LayersApart is set where only the latencies are of the same rounds, as of configurations of one recording: each one's layers are
+	// of its own measurement.
+	LayersApart bool `json:",omitempty"`
 }
 
 // SourceChange is a layer that is in both models by its name, with what is not the same of it.

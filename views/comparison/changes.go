@@ -286,7 +286,10 @@ func drawTotals(c *ui.Canvas, d *report.Diff) {
 func totalWords(d *report.Diff) string {
 	e := d.EndToEnd
 	apart := ", measured in the same rounds"
-	if !e.SideBySide {
+	switch {
+	case e.LayersApart:
+		apart += ", layers not"
+	case !e.SideBySide:
 		apart = ", not measured side by side"
 	}
 	return verdictWords(d, "too few samples to tell from noise", apart)

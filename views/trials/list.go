@@ -77,7 +77,7 @@ func (t *List) BesideOthers(s *report.Snapshot) time.Duration {
 		return 0
 	}
 	d, shown := took(t.list, own)[i], s.Timings.EndToEnd.Median
-	if nearly(d, shown) == shown {
+	if report.Nearly(d, shown) == shown {
 		return 0
 	}
 	return d

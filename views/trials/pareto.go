@@ -274,7 +274,7 @@ func (v *paretoView) drawFastest(c *ui.Canvas) {
 	}
 	p := &v.pareto.Points[i]
 	x = c.FitName(x, 0, c.W-x-1, ui.Good|ui.Bold, p.Name)
-	latency, alike, speed := ", "+ui.Duration(nearly(p.Took, p.Latency)), v.alike(), v.fastestSpeed(i)
+	latency, alike, speed := ", "+ui.Duration(report.Nearly(p.Took, p.Latency)), v.alike(), v.fastestSpeed(i)
 	if n := len(v.pareto.Alike(pane.OwnRanges(v.in.Snap))); ui.Width(alike) > c.W-x-1 {
 		alike = "; " + words.Plural(n, "other") + " as fast"
 	}
@@ -379,7 +379,7 @@ func (v *paretoView) under() string {
 	p := &v.pareto.Points[v.cursor]
 	words := []string{p.Name}
 	if p.Latency > 0 {
-		words = append(words, ui.Duration(nearly(p.Took, p.Latency)))
+		words = append(words, ui.Duration(report.Nearly(p.Took, p.Latency)))
 	}
 	all := diff.Measures()
 	for i := range all {

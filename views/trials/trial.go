@@ -154,24 +154,11 @@ func keep(trials []trial, t trial, final, own bool) []trial {
 	return append(trials[max(0, len(trials)-most+1):], t)
 }
 
-// took returns what each trial takes, on one scale: see [report.Took]. Where that is its own median all but, it is that.
+// took returns what each trial takes, on one scale.
 func took(trials []trial, own bool) []time.Duration {
 	list := make([]report.Measured, len(trials))
 	for i := range trials {
 		list[i] = trials[i].measured
 	}
-	took, _ := report.Took(list, own)
-	for i, d := range took {
-		took[i] = nearly(d, list[i].Median)
-	}
-	return took
-}
-
-// nearly returns what something takes, or its own median where that is no other in what shows.
-func nearly(took, median time.Duration) time.Duration {
-	p := report.ParetoPoint{Point: report.Point{Latency: median}, Took: took}
-	if p.BesideOthers() {
-		return took
-	}
-	return median
+	return report.OnOneScale(list, own)
 }
