@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +16,8 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/diff"
 	"github.com/trtui/trtui/sessions/model"
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/views/pane"
 )
@@ -44,7 +43,8 @@ func checkCommand(t tables) *cobra.Command {
 		Long: "Hold an engine to a budget of latency, accuracy, memory and size; ends with 1 where it is over one. Limits are absolute or\n" +
 			"against a baseline: another engine or model, which is measured in the same rounds, or a recording. A baseline that is an engine is\n" +
 			"measured as it was built, a model in the configuration that flags say, and either, with @ behind it, in that of trtui diff, as in\n" +
-			"main.onnx@fp32. What is checked may be recorded, too: behind @ which configuration. A latency is over its\n" +
+			"main.onnx@fp32. What is checked may be recorded, too: behind @ which configuration, or else its last; the baseline is then that\n" +
+			"of the same configuration, or its last, and the rounds that were recorded decide. A latency is over its\n" +
 			"limit where that is so with 99 % confidence. As long as its rounds do not tell on which side of the limit it is, the measurement\n" +
 			"goes on, to --max-duration. It ends with 2 where a figure that is limited is not known, and no limit is exceeded.\n\n" +
 			"A budget is a file of YAML: what limits refer to, if they do to anything, and the limits.\n\n" +
@@ -106,42 +106,52 @@ func (o *checkFlags) run(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	if subject != nil {
-		return o.checkRecorded(stdout, b, subject)
+		return o.checkRecorded(stdout, stderr, b, subject)
 	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)
 		if err != nil {
 			return err
 		}
-		if recorded, err = o.recorded(b, cfg, p.model.Quantized); err != nil {
+		if recorded, err = o.recorded(stderr, b, cfg, p.model.Quantized); err != nil {
 			return err
 		}
 		own, baseline, err := o.measure(ctx, b, p, sessions.Rival{Runner: r, Config: cfg}, recorded)
 		if err != nil {
 			return err
 		}
-		return o.answer(stdout, b, own, baseline)
+		return o.answer(stdout, b, own, baseline, nil)
 	})
 }
 
 // checkRecorded holds what was recorded to the budget, beside a baseline that was recorded, too.
-func (o *checkFlags) checkRecorded(stdout io.Writer, b *budget.Budget, subject *report.Snapshot) error {
+func (o *checkFlags) checkRecorded(stdout, stderr io.Writer, b *budget.Budget, subject *report.Snapshot) error {
 	if b.Limits("engine_file") {
 		return fmt.Errorf("%s limits engine_file, and a recording does not tell how large a file is: check the model", b.Path)
 	}
-	baseline, err := o.recorded(b, subject.Config, pane.OwnRanges(subject))
+	baseline, err := o.recorded(stderr, b, subject.Config, pane.OwnRanges(subject))
 	if err == nil && baseline == nil && b.Baseline != "" {
 		err = fmt.Errorf("the baseline %s is no recording, and cannot be measured beside one: check the model in place of %s", b.Baseline, subject.Replay)
 	}
 	if err != nil {
 		return err
 	}
-	return o.answer(stdout, b, &budget.Measured{Snapshot: subject}, baseline)
+	if baseline != nil && sameFile(baseline.Replay, subject.Replay) && baseline.At.State == subject.At.State {
+		warner(stderr)(fmt.Sprintf("the baseline is what is checked, %s of %s: another configuration is named behind @", pane.Label(subject), subject.Replay))
+	}
+	var d *report.Diff
+	if baseline != nil && baseline.Made().Has(report.PartTimings) && !baseline.Stale.Has(report.PartTimings) {
+		if d, err = diff.Of(diff.Side{Name: b.Baseline, Snapshot: baseline.Snapshot}, diff.Side{Name: subject.Replay, Snapshot: subject}); err != nil {
+			return err
+		}
+	}
+	return o.answer(stdout, b, &budget.Measured{Snapshot: subject}, baseline, d)
 }
 
-// answer writes whether the limits are kept; they are not if it returns errNo, and another error says of which it cannot be told.
-func (o *checkFlags) answer(stdout io.Writer, b *budget.Budget, own, baseline *budget.Measured) error {
-	c, err := b.Check(own, baseline)
+// answer writes whether the limits are kept; they are not if it returns errNo, and another error says of which it cannot be told. d is
+// what is known of the difference of two that were recorded.
+func (o *checkFlags) answer(stdout io.Writer, b *budget.Budget, own, baseline *budget.Measured, d *report.Diff) error {
+	c, err := b.Check(own, baseline, d)
 	if err != nil {
 		return err
 	}
@@ -170,16 +180,31 @@ func (o *checkFlags) readBudget() (*budget.Budget, error) {
 	return b, err
 }
 
-// recorded returns what limits refer to where that is a recording's, nil where it is something else or nothing.
-func (o *checkFlags) recorded(b *budget.Budget, cfg config.Config, quantized bool) (*budget.Measured, error) {
+// recorded returns what limits refer to where that is a recording's, nil where it is something else or nothing: the configuration that
+// its name says behind @, or else the given one, or as for trtui diff its last state, which is said.
+func (o *checkFlags) recorded(stderr io.Writer, b *budget.Budget, cfg config.Config, quantized bool) (*budget.Measured, error) {
 	if b.Baseline == "" {
 		return nil, nil
 	}
-	snap, err := recordedAs(b.Baseline, cfg, quantized)
-	if snap == nil {
+	x := parseOperand(b.Baseline)
+	last, err := x.recorded()
+	if last == nil {
 		return nil, err
 	}
-	return &budget.Measured{Snapshot: snap}, nil
+	if x.which == "" && !last.Config.SameEngine(cfg, quantized) {
+		name := ""
+		for _, c := range last.Tried {
+			if c.Config.SameEngine(cfg, quantized) && c.Settled && !c.Aside {
+				name = c.Name
+			}
+		}
+		if name == "" {
+			warner(stderr)(fmt.Sprintf("%s has nothing complete of %s: the baseline is its last state, of %s", b.Baseline, cfg.Label(quantized), pane.Label(last)))
+		} else if last, err = (operand{x.text, x.path, name}).recorded(); err != nil {
+			return nil, err
+		}
+	}
+	return &budget.Measured{Snapshot: last}, nil
 }
 
 // measure makes all that the limits are on, and of the baseline what they refer to, unless that is recorded.
@@ -261,27 +286,4 @@ func engineFile(ctx context.Context, m *budget.Measured, r sessions.Rival, of, a
 	n, err := e.WriteTo(io.Discard)
 	m.EngineBytes, m.EngineFile = int(n), "what "+command+" would write"
 	return err
-}
-
-// recordedAs returns what a recording holds of the configuration that its name says behind @, or else of the given one; nil
-// where the file is no recording.
-func recordedAs(name string, cfg config.Config, quantized bool) (*report.Snapshot, error) {
-	x := parseOperand(name)
-	if x.which != "" {
-		return x.recorded()
-	}
-	r, err := recording.Open(x.path)
-	if errors.Is(err, recording.ErrNotRecording) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	for i, s := range slices.Backward(r.Steps()) {
-		if s.Settled && s.Config.SameEngine(cfg, quantized) {
-			return r.At(i)
-		}
-	}
-	return nil, fmt.Errorf("recording %s has nothing complete of %s: name one of its configurations behind @, as in %s@fp32", name, cfg.Label(quantized), name)
 }

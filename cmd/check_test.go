@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/sessions/budget"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -132,6 +133,56 @@ func TestCheckBaseline(t *testing.T) {
 		}
 		if same := limit == plain; same != (c.label == "fp32") {
 			t.Errorf("%s beside %s: the weights are %s, those of fp32 %s", c.precision, c.name, limit, plain)
+		}
+	}
+}
+
+// TestCheckRecorded: of a baseline that is a recording, and names none of its configurations, that of what is checked is taken, or else its
+// last state, which is said; configurations of one session are judged by the rounds that both were measured in.
+func TestCheckRecorded(t *testing.T) {
+	dir := t.TempDir()
+	recorded := func(name string, took time.Duration, precisions ...config.Precision) string {
+		path := filepath.Join(dir, name)
+		r, err := recording.Create(path, "test", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range precisions {
+			timings := &report.Timings{Samples: 100, EndToEnd: report.Latency{Count: 100, Median: took}, MedianLow: took * 99 / 100, MedianHigh: took * 101 / 100}
+			if i > 0 { // the machine is half as fast by then
+				timings.EndToEnd.Median, timings.MedianLow, timings.MedianHigh = 2*took, 2*timings.MedianLow, 2*timings.MedianHigh
+				timings.Beside = &report.Beside{Config: config.Config{Precision: precisions[0]}, Speed: report.NewSpeed(1.01, 1, 1.02, true)}
+			}
+			r.Snapshot(&report.Snapshot{Seq: i + 1, Schema: report.Schema, Config: config.Config{Precision: p}, Model: &report.Model{Name: "m", SHA256: "00"},
+				Overview: &report.Overview{}, Timings: timings, Memory: &report.Memory{}, Passes: &report.Passes{}})
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	limits := filepath.Join(dir, "b.yaml")
+	if err := os.WriteFile(limits, []byte("limits:\n  latency_p50: baseline + 5 %\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	both := recorded("both.trtui", 10*time.Millisecond, config.FP32, config.FP16)
+	same, slower := recorded("same.trtui", 10*time.Millisecond, config.FP32), recorded("slower.trtui", 12*time.Millisecond, config.FP32)
+	for _, c := range []struct {
+		code           int
+		name, baseline string
+		says           []string
+	}{
+		{0, both + "@fp16", both + "@fp32", []string{"baseline " + both + "@fp32 (fp32), measured in the same rounds", "9.901 ms"}},
+		{0, same, both, []string{"baseline " + both + " (fp32), recorded on two occasions", "ok"}},
+		{1, slower, both, []string{"(fp32), recorded on two occasions", "failed"}},
+		{1, both, slower, []string{slower + " has nothing complete of fp16: the baseline is its last state, of fp32", "(fp32), recorded on two occasions"}},
+		{0, same, same, []string{"the baseline is what is checked, fp32 of "}},
+	} {
+		out, stderr := command(t, c.code, "check", c.name, "--budget", limits, "--baseline", c.baseline)
+		for _, says := range c.says {
+			if !strings.Contains(out+stderr, says) {
+				t.Errorf("%s beside %s: no %q in\n%s%s", c.name, c.baseline, says, out, stderr)
+			}
 		}
 	}
 }

@@ -59,6 +59,10 @@ func checkHeading(c *report.Check) string {
 		text += ", baseline " + baselineText(c)
 	}
 	switch {
+	case c.Beside && c.Rounds == 0: // a recording of an older program
+		text += ", measured in the same rounds"
+	case c.Apart:
+		text += ", recorded on two occasions"
 	case c.Beside:
 		text += fmt.Sprintf(", measured in the same %d rounds", c.Rounds)
 	case c.Rounds > 1:

@@ -41,10 +41,11 @@ func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, 
 	}
 	var beside *report.Beside
 	var rest *report.Timings // of the reference
+	var rounds []report.Round
 	show := func(live bool) {
 		r := t.Report(live, w.stages.Device.Estimated())
 		if !live {
-			r.Beside, r.Reference = beside, rest
+			r.Beside, r.Reference, r.Rounds = beside, rest, rounds
 		}
 		o := w.stages.SumUp(cfg, l.Plan, r)
 		o.BuildTime = built
@@ -60,7 +61,9 @@ func (w *worker) measure(ctx context.Context, cfg config.Config, l *run.Loaded, 
 	if p.Duration == 0 {
 		err = c.Profile(ctx, w.stages.Device.Profiling(p), each)
 	} else {
-		beside, rest, err = w.alternate(ctx, cfg, &compare.Lane{Context: c, Turn: w.stages.Device.Turn(p), Each: each})
+		own := &compare.Lane{Context: c, Turn: w.stages.Device.Turn(p), Each: each}
+		beside, rest, err = w.alternate(ctx, cfg, own)
+		rounds = stages.RoundsOf(own)
 	}
 	if err == nil {
 		show(false)

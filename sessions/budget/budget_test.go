@@ -105,12 +105,12 @@ func TestCheck(t *testing.T) {
 		"engine_file: 5000 B": report.CheckOK, "launches: 3": report.CheckUnknown, "arena: baseline": report.CheckOK, "arena: baseline - 1 %": report.CheckFailed,
 		"latency_p50: 1 ms": report.CheckOK, "latency_p50: 0.99 ms": report.CheckFailed,
 	} {
-		c, err := read(t, "limits:\n  "+text).Check(measured(), measured())
+		c, err := read(t, "limits:\n  "+text).Check(measured(), measured(), nil)
 		if err != nil || c.Rows[0].Verdict != want || c.Passed != want.Passes() {
 			t.Errorf("%s: %+v, %v, want %s", text, c, err, want)
 		}
 	}
-	if _, err := read(t, "limits:\n  arena: baseline").Check(measured(), nil); err == nil {
+	if _, err := read(t, "limits:\n  arena: baseline").Check(measured(), nil, nil); err == nil {
 		t.Error("a limit relative to nothing is checked")
 	}
 }
@@ -123,7 +123,7 @@ func TestUnknown(t *testing.T) {
 		own, baseline *Measured
 		want          string
 	}{{bare, bare, "it needs data"}, {bare, known, "it needs data"}, {known, bare, "not known of the baseline"}} {
-		check, err := read(t, "baseline: main.engine\nlimits:\n  top1: baseline - 1 %").Check(c.own, c.baseline)
+		check, err := read(t, "baseline: main.engine\nlimits:\n  top1: baseline - 1 %").Check(c.own, c.baseline, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestNoise(t *testing.T) {
 		r, failed := rand.New(rand.NewPCG(7, uint64(c.slower*100))), 0
 		for range runs {
 			own, base := noise(r, Rounds, c.slower)
-			check, err := b.Check(measured(own...), measured(base...))
+			check, err := b.Check(measured(own...), measured(base...), nil)
 			if err != nil || !check.Beside {
 				t.Fatalf("%+v, %v", check, err)
 			}
@@ -215,7 +215,7 @@ func TestMore(t *testing.T) {
 		for range runs {
 			own, base := loaded(r, Rounds, c.slower)
 			check := func() bool {
-				c, err := b.Check(measured(own...), measured(base...))
+				c, err := b.Check(measured(own...), measured(base...), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -256,7 +256,7 @@ func TestTelling(t *testing.T) {
 		for i := range 45 {
 			rounds = append(rounds, 1+float64(i)/100)
 		}
-		c, err := read(t, "limits:\n  latency_p50: "+limit).Check(measured(rounds...), nil)
+		c, err := read(t, "limits:\n  latency_p50: "+limit).Check(measured(rounds...), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,9 @@ import (
 const slack = 1e-9
 
 // Check says which limits an engine keeps. baseline, which may be nil where no limit refers to one, was measured in the same
-// rounds where it has as many; otherwise times are compared with those that were measured once.
-func (b *Budget) Check(m, baseline *Measured) (*report.Check, error) {
+// rounds where it has as many; otherwise times are compared with those that were measured once. Where both were recorded d is what is
+// known of their difference; nil: they were not.
+func (b *Budget) Check(m, baseline *Measured, d *report.Diff) (*report.Check, error) {
 	if baseline == nil {
 		for _, l := range b.limits {
 			if l.relative {
@@ -28,10 +29,14 @@ func (b *Budget) Check(m, baseline *Measured) (*report.Check, error) {
 	}
 	if b.Timed() {
 		c.Rounds = len(m.rounds())
-		c.Beside = b.beside(m, baseline)
+		c.Beside = b.beside(m, baseline) || d != nil && d.EndToEnd.SideBySide
+		c.Apart = d != nil && !d.EndToEnd.SideBySide
 	}
 	for _, l := range b.limits {
 		row := l.check(m, baseline, c.Beside, b.Looks)
+		if d != nil && l.relative && l.metric.rounds != nil && row.Verdict != report.CheckUnknown {
+			row = l.recorded(row, m, baseline, d)
+		}
 		c.Passed = c.Passed && row.Verdict.Passes()
 		c.Rows = append(c.Rows, row)
 	}

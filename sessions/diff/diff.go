@@ -47,7 +47,9 @@ func Of(a, b Side) (*report.Diff, error) {
 	if j.verdicts(ta.Estimated && tb.Estimated) {
 		d.Told = j.told(d.A.Sum)
 	}
-	d.Common = j.common()
+	if sameWork(a.Snapshot, b.Snapshot) {
+		d.Common = j.common()
+	}
 	slices.SortStableFunc(d.Groups, func(x, y report.LayerChange) int { return cmp.Compare(abs(y.Delta), abs(x.Delta)) })
 	d.Rounds = min(roundsOf(ta.Layers), roundsOf(tb.Layers))
 	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
@@ -446,6 +448,11 @@ func abs(d time.Duration) time.Duration { return max(d, -d) }
 // alike reports whether nothing differs that all layers depend on: model, device, threads and shapes.
 func alike(a, b *report.Snapshot) bool {
 	x, y := a.Device, b.Device
-	return a.Viewed() == "" && b.Viewed() == "" && x.Fingerprint == y.Fingerprint && x.Threads == y.Threads && sum(a) == sum(b) && a.Config.Batch == b.Config.Batch &&
-		maps.EqualFunc(a.Config.Shapes, b.Config.Shapes, slices.Equal[[]int])
+	return a.Viewed() == "" && b.Viewed() == "" && x.Fingerprint == y.Fingerprint && x.Threads == y.Threads && sum(a) == sum(b) && sameWork(a, b)
+}
+
+// sameWork reports whether inferences of two sides are of the same extents: what all layers of others have in common is not the
+// machine's.
+func sameWork(a, b *report.Snapshot) bool {
+	return a.Timings.BatchItems == b.Timings.BatchItems && a.Config.Batch == b.Config.Batch && maps.EqualFunc(a.Config.Shapes, b.Config.Shapes, slices.Equal[[]int])
 }

@@ -6,6 +6,7 @@ type Check struct {
 	Baseline      string `json:",omitempty"` // the recording, engine or model that limits refer to
 	BaselineLabel string `json:",omitempty"` // its configuration
 	Beside        bool   // the baseline was measured in the same rounds
+	Apart         bool   `json:",omitempty"` // both were recorded, on two occasions
 	Rounds        int    // of the measurement; 0: no limit is on times
 	Passed        bool
 	Rows          []CheckRow
