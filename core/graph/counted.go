@@ -114,6 +114,43 @@ func (n *Network) givenExtents() map[string]int {
 	return given
 }
 
+// uncounted returns the symbols given, and those that n counts and env has no value for: of layers that a pass has merged with others.
+// Nil stays so: all is as large as it can be.
+func (n *Network) uncounted(env map[string]int, symbols map[string]bool) map[string]bool {
+	if symbols == nil {
+		return nil
+	}
+	symbols = maps.Clone(symbols)
+	for _, name := range n.CountSymbols() {
+		if _, ok := env[name]; !ok {
+			symbols[name] = true
+		}
+	}
+	return symbols
+}
+
+// dependsOn reports whether a shape of l's tensors, or what is known of their elements, depends on one of the symbols.
+func (l *Layer) dependsOn(symbols map[string]bool) bool {
+	if len(symbols) == 0 {
+		return false
+	}
+	found := map[string]bool{}
+	for _, t := range slices.Concat(l.Inputs, l.Outputs) {
+		if t == nil {
+			continue
+		}
+		for _, d := range slices.Concat(t.Dims, t.Value) {
+			d.Symbols(found)
+		}
+	}
+	for name := range found {
+		if symbols[name] {
+			return true
+		}
+	}
+	return false
+}
+
 // Counts returns env with the symbols of counted extents that it has no value for, each as large as it can be.
 func (n *Network) Counts(env map[string]int) map[string]int {
 	list := n.Countings()

@@ -14,7 +14,11 @@ import (
 // what was taken for granted of symbols: that two are equal, or that an extent is a multiple. So it does with the network
 // that this one was made from, some of whose layers may be gone. A network that passes can be evaluated, and so can
 // everything made from it, without a shape out of place. Every symbol of the inputs must have a value.
-func (n *Network) CheckShapes(env map[string]int) error {
+func (n *Network) CheckShapes(env map[string]int) error { return n.CheckShapesBut(env, nil) }
+
+// CheckShapesBut is [Network.CheckShapes] that leaves out the layers which depend on counted extents that are not known yet, those of
+// the symbols given: as large as they can be, they need not fit what has been counted. Given nil, nothing has been counted.
+func (n *Network) CheckShapesBut(env map[string]int, uncounted map[string]bool) error {
 	if err := n.checkSymbols(env); err != nil {
 		return err
 	}
@@ -23,12 +27,12 @@ func (n *Network) CheckShapes(env map[string]int) error {
 	}
 	env = n.Counts(env)
 	if n.Source != nil {
-		if err := n.Source.CheckShapes(env); err != nil {
+		if err := n.Source.CheckShapesBut(env, n.Source.uncounted(env, uncounted)); err != nil {
 			return err
 		}
 	}
 	for _, l := range n.Layers {
-		if !slices.ContainsFunc(slices.Concat(l.Inputs, l.Outputs), (*Tensor).dynamic) {
+		if !slices.ContainsFunc(slices.Concat(l.Inputs, l.Outputs), (*Tensor).dynamic) || l.dependsOn(uncounted) {
 			continue
 		}
 		if err := l.CheckShapes(env); err != nil {

@@ -95,12 +95,13 @@ func (p *Plan) At(env map[string]int) (q *Plan, err error) {
 	if err := p.Network.CheckShapes(env); err != nil {
 		return nil, err
 	}
-	q, _, err = p.at(env)
+	q, _, err = p.at(env, p.all())
 	return q, err
 }
 
-// at is At for values that are known to be served; with an error comes the layer whose memory cannot be what it is in p.
-func (p *Plan) at(env map[string]int) (*Plan, *graph.Layer, error) {
+// at is At for values that are known to be served, and for steps up to the end of a stretch; with an error comes the layer whose memory
+// cannot be what it is in p.
+func (p *Plan) at(env map[string]int, part stretch) (*Plan, *graph.Layer, error) {
 	q := *p
 	q.Symbols = append([]Symbol(nil), p.Symbols...)
 	for i := range q.Symbols {
@@ -119,12 +120,12 @@ func (p *Plan) at(env map[string]int) (*Plan, *graph.Layer, error) {
 	}
 	for i := range q.Steps {
 		step := &q.Steps[i]
-		if at, err := q.placeStep(step, env); err != nil {
-			return nil, at, fmt.Errorf("layer %s: %w", step.Name, err)
+		at, err := q.placeStep(step, env) // of a later concatenation, too, in whose output things are computed before
+		if err == nil && i < part.end {
+			step.Bodies, err = step.bodiesAt(env)
 		}
-		var err error
-		if step.Bodies, err = step.bodiesAt(env); err != nil {
-			return nil, nil, fmt.Errorf("layer %s: %w", step.Name, err)
+		if err != nil && i < part.end {
+			return nil, at, fmt.Errorf("layer %s: %w", step.Name, err)
 		}
 	}
 	for _, s := range q.Slots {
@@ -224,7 +225,7 @@ func (p *Plan) resolve() error {
 func (c *Choice) misplaced(p *Plan) (*graph.Layer, error) {
 	align := c.backend.Info().Align
 	for _, env := range c.samples {
-		q, at, err := p.at(env)
+		q, at, err := p.at(env, p.all())
 		if err != nil {
 			return at, err
 		}

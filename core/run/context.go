@@ -290,16 +290,19 @@ func (c *ExecutionContext) enqueue(marks *marks) error {
 }
 
 func (c *ExecutionContext) launch(i int) error {
-	if c.loaded.kernels[i] == nil && c.args[i].control == nil {
-		return nil
+	var err error
+	if c.launches(i) {
+		c.watch.begin(i)
+		err = c.frame.launch(c, c.stream, i)
 	}
-	c.watch.begin(i)
-	err := c.frame.launch(c, c.stream, i)
 	if err == nil && c.start != nil {
 		err = c.recount(i)
 	}
 	return c.ofStep(i, err)
 }
+
+// launches reports whether a step launches anything.
+func (f *frame) launches(i int) bool { return f.loaded.kernels[i] != nil || f.args[i].control != nil }
 
 // ofStep says that an error is that of a step.
 func (c *ExecutionContext) ofStep(i int, err error) error {

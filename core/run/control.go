@@ -231,7 +231,7 @@ func (p *Plan) AllSteps() []Step {
 func (s Step) bodiesAt(env map[string]int) ([]*Plan, error) {
 	var list []*Plan
 	for _, b := range s.Bodies {
-		q, _, err := b.at(env)
+		q, _, err := b.at(env, b.all())
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +262,7 @@ func (l *Loaded) bindBodiesAt(at *Loaded, step int, env map[string]int) error {
 	}
 	s.Bodies = nil
 	for _, b := range l.bodies[step] {
-		made, err := b.bindAt(env)
+		made, err := b.bindAt(env, b.Plan.all())
 		if err != nil {
 			return fmt.Errorf("layer %s: %w", s.Name, err)
 		}

@@ -8,8 +8,49 @@ import (
 	"github.com/trtui/trtui/core/graph/numeric"
 )
 
-// A step may count how many elements there are, such as of boxes that are selected. Steps behind it are then run at that extent:
-// the context goes on at another frame, in the same memory, in which all that was computed lies where it lay.
+// A step may count how many elements there are, such as of boxes that are selected. Steps behind it, up to the next one that counts, are
+// then run at that extent: the context goes on at another frame, in the same memory, in which all that was computed lies where it lay.
+// What is counted later may have to equal what has been, so that steps behind it are at no extents that fit until then.
+
+// stretch is the steps from one on, up to another: all of a plan, or those from behind one that counts to the next one.
+type stretch struct{ first, end int }
+
+// all is all steps of a plan.
+func (p *Plan) all() stretch { return stretch{0, len(p.Steps)} }
+
+// behind is the steps behind one, up to and with the next one that counts.
+func (p *Plan) behind(step int) stretch {
+	s := stretch{step + 1, len(p.Steps)}
+	for i := s.first; i < s.end; i++ {
+		if p.Steps[i].counts() {
+			s.end = i + 1
+		}
+	}
+	return s
+}
+
+func (s stretch) has(step int) bool { return s.first <= step && step < s.end }
+
+// uncounted returns the symbols of what is counted from the begin of a stretch on; nil for all of the plan, of which nothing has been
+// counted.
+func (p *Plan) uncounted(s stretch) map[string]bool {
+	if s == p.all() {
+		return nil
+	}
+	symbols := map[string]bool{}
+	for _, step := range p.Steps[s.first:] {
+		if !step.counts() {
+			continue
+		}
+		for _, c := range step.Layer.Counted() {
+			symbols[c.Symbol] = true
+		}
+	}
+	return symbols
+}
+
+// counts reports whether a step counts an extent.
+func (s Step) counts() bool { return !s.Reformat && s.Layer.Counts() }
 
 // counts reports whether a step counts an extent that other steps depend on.
 func (p *Plan) counts() bool {
@@ -27,20 +68,27 @@ func (c *ExecutionContext) Counts() bool { return c.start != nil }
 // recount reads what a step has counted, and goes on with those extents.
 func (c *ExecutionContext) recount(step int) error {
 	s := c.loaded.Plan.Steps[step]
-	if s.Reformat || !s.Layer.Counts() {
+	if !s.counts() {
 		return nil
 	}
 	if err := c.stream.Wait(); err != nil {
 		return err
 	}
-	now := c.loaded.Plan.Env()
-	env, err := c.loaded.Plan.Network.Recounted(s.Layer, now, func(output int) (numeric.Value, error) { return c.Read(s.Out[output]) })
-	if err != nil || maps.Equal(env, now) {
-		return err
+	n, now := c.loaded.Plan.Network, c.loaded.Plan.Env()
+	env := now
+	if c.launches(step) { // there is something to count
+		var err error
+		if env, err = n.Recounted(s.Layer, now, func(output int) (numeric.Value, error) { return c.Read(s.Out[output]) }); err != nil {
+			return err
+		}
 	}
-	f, err := c.frameOf(env)
+	if maps.Equal(env, now) && c.frame == c.start { // which has all steps
+		return nil
+	}
+	part := c.base.Plan.behind(step)
+	f, err := c.frameOf(env, part)
 	if err != nil {
-		if unfit := c.loaded.Plan.Network.CheckShapes(env); unfit != nil { // which names the layer that takes other counts
+		if unfit := n.CheckShapesBut(env, c.base.Plan.uncounted(part)); unfit != nil { // which names the layer that takes other counts
 			return unfit
 		}
 		return err

@@ -20,7 +20,7 @@ type shapes struct {
 	list []*shape // the one used last comes last
 }
 
-// shape is a loaded plan at one set of extents.
+// shape is a loaded plan at one set of extents, or a stretch of it.
 type shape struct {
 	*Loaded
 	key   string
@@ -48,14 +48,17 @@ func (s *shapes) close() {
 	s.list = nil
 }
 
-// at returns the plan at the given extents, which must be given back.
-func (l *Loaded) at(env map[string]int) (*shape, error) {
+// at returns a stretch of the plan at the given extents, which must be given back.
+func (l *Loaded) at(env map[string]int, part stretch) (*shape, error) {
 	if err := l.Plan.serves(env); err != nil {
 		return nil, err
 	}
 	key := valuesText(l.Plan.Symbols, env)
-	if l.shapes == nil || key == valuesText(l.Plan.Symbols, l.Plan.Env()) {
+	switch whole := part == l.Plan.all(); {
+	case l.shapes == nil || whole && key == valuesText(l.Plan.Symbols, l.Plan.Env()):
 		return &shape{Loaded: l}, nil
+	case !whole:
+		key += fmt.Sprintf(", steps %d to %d", part.first, part.end)
 	}
 	s := l.shapes
 	s.lock.Lock()
@@ -65,7 +68,7 @@ func (l *Loaded) at(env map[string]int) (*shape, error) {
 		return at, nil
 	}
 	s.lock.Unlock()
-	made, err := l.bindAt(env)
+	made, err := l.bindAt(env, part)
 	if err != nil {
 		return nil, err
 	}
@@ -111,14 +114,18 @@ func (l *Loaded) release(at *shape) {
 	l.shapes.lock.Unlock()
 }
 
-// bindAt binds the plan's kernels at other extents. Where the plan's memory does not do for them, which its samples have not
-// shown, it is a plan of its own.
-func (l *Loaded) bindAt(env map[string]int) (at *Loaded, err error) {
+// bindAt binds the plan's kernels at other extents, those of a stretch behind a count alone. Where the plan's memory does not do for
+// the whole of it, which its samples have not shown, it is a plan of its own.
+func (l *Loaded) bindAt(env map[string]int, part stretch) (at *Loaded, err error) {
 	defer graph.CatchFault(&err)
-	if err := l.Plan.Network.CheckShapes(env); err != nil {
+	whole := part == l.Plan.all()
+	if err := l.Plan.Network.CheckShapesBut(env, l.Plan.uncounted(part)); err != nil {
 		return nil, err
 	}
-	p, _, err := l.Plan.at(env)
+	p, _, err := l.Plan.at(env, part)
+	if err != nil && !whole {
+		return nil, fmt.Errorf("at %s the plan's memory does not do: %w", valuesText(l.Plan.Symbols, env), err)
+	}
 	if err != nil {
 		if p, err = NewPlan(context.Background(), l.Plan.Network, env, l.backend, BestGuess); err != nil {
 			return nil, err
@@ -136,12 +143,12 @@ func (l *Loaded) bindAt(env map[string]int) (at *Loaded, err error) {
 	}
 	refused := make([]error, len(p.Steps))
 	err = Parallel(context.Background(), len(p.Steps), atATime, func(i int) error {
-		if p.computes(i) {
+		if part.has(i) && p.computes(i) {
 			at.kernels[i], refused[i] = bindStep(p, i, l.backend, l.packs.at(p.Steps[i].Layer, p.Steps[i].Tactic))
 		}
 		return nil
 	})
-	for i := range p.Steps {
+	for i := part.first; i < part.end; i++ {
 		if err == nil {
 			err = l.bindBodiesAt(at, i, env)
 		}
@@ -250,7 +257,7 @@ func (c *ExecutionContext) SetShapes(shapes map[string][]int) error {
 	if err != nil {
 		return err
 	}
-	f, err := c.frameOf(c.base.Plan.whole(env))
+	f, err := c.frameOf(c.base.Plan.whole(env), c.base.Plan.all())
 	if err != nil {
 		return err
 	}
@@ -282,9 +289,9 @@ func (c *ExecutionContext) Feed(values map[string]numeric.Value) error {
 	return c.SetInputs(values)
 }
 
-// frameOf returns the context's frame at values of the symbols: one that it keeps, or a new one.
-func (c *ExecutionContext) frameOf(env map[string]int) (*frame, error) {
-	at, err := c.base.at(env)
+// frameOf returns the context's frame at values of the symbols, for a stretch of the steps: one that it keeps, or a new one.
+func (c *ExecutionContext) frameOf(env map[string]int, part stretch) (*frame, error) {
+	at, err := c.base.at(env, part)
 	if err != nil {
 		return nil, err
 	}
