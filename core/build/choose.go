@@ -2,15 +2,11 @@ package build
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"maps"
-	"math"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
-	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -76,25 +72,6 @@ type chooser struct {
 	now       Tried // what is being tried
 }
 
-// fold is a division of the data: ways are done on a part of it, and judged by another one.
-type fold struct {
-	fit, held *Replay
-	want      *staged // FP32 on what is held out
-	moments   *Moments
-	seen      *Collected // of what it is done on
-}
-
-// way is what is tried, and what came of it.
-type way struct {
-	rounding     *Rounding
-	equalization *Equalization
-	equalized    Equalized
-	unscaled     []string // since ranges were given
-	rounded      Rounded
-	exact        bool      // its integers are the weights of the float network, of which nothing is lost
-	noise        []float64 // of the outputs, by item that was held out
-}
-
 // choose sets Rounding and Equalization, and returns what was compared.
 func (cfg *LowerConfig) choose(ctx context.Context, o *Optimized, supports func(*graph.Layer) error) ([]Tried, error) {
 	c := &chooser{Choice: cfg.Choice, ctx: ctx, optimized: o, how: *cfg, supports: supports}
@@ -150,122 +127,6 @@ func (c *chooser) tryRoundings(list []*Rounding) error {
 		}
 	}
 	return nil
-}
-
-// divide holds items of the data to quantise on, and others to judge by. Of few items, either half judges the other.
-func (c *chooser) divide() error {
-	every := everyHeld(c.Replay.Items)
-	judges := c.Replay.Items / every
-	others := c.Replay.Items - judges
-	most := heldItems(c.optimized.Network, c.Replay.Env)
-	var items []map[string]numeric.Value
-	var held []bool
-	i, judge, other := 0, 0, 0
-	for in, err := range c.Replay.Batches {
-		if err != nil {
-			return err
-		}
-		if err := c.ctx.Err(); err != nil {
-			return err
-		}
-		judging, n, at, bound := i%every == every-1, others, &other, min(most, mostHeld)
-		if judging {
-			n, at, bound = judges, &judge, min(most, mostJudging)
-		}
-		if spread := max(1, (n+bound-1)/bound); *at%spread == 0 && *at/spread < bound {
-			items, held = append(items, copyOf(in)), append(held, judging)
-		}
-		*at++
-		i++
-	}
-	if some := unlike(items); len(some) < len(items) { // one that judges must tell something new
-		items, every = some, everyHeld(len(some))
-		for i := range items {
-			held[i] = i%every == every-1
-		}
-	}
-	if len(items) < fewestChosen {
-		return nil
-	}
-	var parts [2][]map[string]numeric.Value
-	for i, in := range items {
-		part := 0
-		if held[i] {
-			part = 1
-		}
-		parts[part] = append(parts[part], in)
-	}
-	c.folds = []*fold{{fit: c.replay(parts[0]), held: c.replay(parts[1]), moments: c.Moments}}
-	if every == 2 {
-		other := &fold{fit: c.replay(parts[1]), held: c.replay(parts[0]), moments: &Moments{}}
-		other.moments.begin(c.optimized.Network)
-		c.folds = append(c.folds, other)
-	}
-	return nil
-}
-
-// everyHeld is which of so many items is held out: one of so many.
-func everyHeld(items int) int {
-	if items < manyChosen {
-		return 2
-	}
-	return 4
-}
-
-// unlike returns the first of items that are alike.
-func unlike(items []map[string]numeric.Value) (list []map[string]numeric.Value) {
-	seen := map[[sha256.Size]byte]bool{}
-	for _, in := range items {
-		if sum := checksum(in); !seen[sum] {
-			seen[sum] = true
-			list = append(list, in)
-		}
-	}
-	return list
-}
-
-// checksum returns what tells an item from others.
-func checksum(in map[string]numeric.Value) [sha256.Size]byte {
-	h := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		h.Write(in[name].Data)
-	}
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// chance reports whether what is held out is so little that it tells chance.
-func (c *chooser) chance() bool {
-	n, items := 0, c.folds[0].held.Items
-	for _, t := range logits(c.optimized.Network) {
-		n += numeric.Count(symbolic.Eval(t.Dims, c.Replay.Env))
-	}
-	return items < fewestJudging && items*n < fewestCompared
-}
-
-// halves reports whether either half of few items judges the other.
-func (c *chooser) halves() bool { return len(c.folds) > 1 }
-
-// judges is how many items ways are judged by.
-func (c *chooser) judges() (items int) {
-	for _, f := range c.folds {
-		items += f.held.Items
-	}
-	return items
-}
-
-// replay returns items as data.
-func (c *chooser) replay(items []map[string]numeric.Value) *Replay {
-	r := *c.Replay
-	r.Items = len(items)
-	r.Progress = func(phase, _ string, done, of int) { c.tell(fmt.Sprintf("%s %d/%d", phase, done, of)) }
-	r.Batches = func(yield func(map[string]numeric.Value, error) bool) {
-		for _, in := range items {
-			if !yield(maps.Clone(in), nil) {
-				return
-			}
-		}
-	}
-	return &r
 }
 
 // try quantises in one way, and keeps it where it is better than the best so far.
@@ -340,162 +201,6 @@ func (c *chooser) work(r *Rounding) (work float64) {
 		}
 	}
 	return work
-}
-
-// measure quantises in one way, and measures the outputs.
-func (c *chooser) measure(w *way) error {
-	for _, f := range c.folds {
-		noise, err := c.measureOn(w, f)
-		if err != nil {
-			return err
-		}
-		w.noise = append(w.noise, noise...)
-	}
-	return nil
-}
-
-// measureOn quantises in one way on a part of the data, and returns the errors of the outputs on the other one. What w keeps of it is what
-// the first part gave.
-func (c *chooser) measureOn(w *way, f *fold) ([]float64, error) {
-	how := c.how
-	if how.Rounding = w.rounding; w.rounding != nil && w.rounding.Replay != nil {
-		r := *w.rounding
-		r.Replay, r.kept = f.fit, f.moments
-		if c.goesOn() {
-			r.items = c.Replay.Items
-		}
-		how.Rounding = &r
-	}
-	how.Equalization = w.equalization
-	if err := c.calibrate(&how, f); err != nil {
-		return nil, err
-	}
-	if how.Correction != nil {
-		few := *f.fit
-		few.most = mostCorrected
-		how.Correction = &Correction{Replay: &few}
-	}
-	l, n, _, err := placed(c.ctx, c.optimized, how, c.supports)
-	if err != nil {
-		return nil, err
-	}
-	if f == c.folds[0] {
-		w.equalized, w.unscaled, w.rounded = l.Equalized, l.Unscaled, l.Rounded
-		w.exact = allLossless(c.optimized.Network, n)
-	}
-	float := c.optimized.Network
-	want, got := c.compared(float, n, f)
-	if f.want == nil || !slices.Equal(f.want.last, namesOf(want)) {
-		if f.want, err = c.run(float, want, f); err != nil {
-			return nil, err
-		}
-	}
-	s, err := c.run(n, got, f)
-	if err != nil {
-		return nil, err
-	}
-	noises := make([]float64, len(s.held))
-	for o, t := range got {
-		var signal float64
-		errs := make([]float64, len(s.held))
-		for i, held := range s.held {
-			a, b := f.want.held[i][want[o].Name], restored(l.Equalized, t, held[t.Name])
-			power, noise := powers(a.Floats(), b.Floats())
-			signal, errs[i] = signal+power, noise
-		}
-		for i, e := range errs {
-			if signal > 0 {
-				noises[i] += e / signal
-			}
-		}
-	}
-	return noises, nil
-}
-
-// calibrate has a trial find ranges, and what channels are divided by, on its half of few items.
-func (c *chooser) calibrate(how *LowerConfig, f *fold) (err error) {
-	if !c.halves() || c.Ranges == nil || how.Ranges == nil {
-		return nil
-	}
-	if f.seen == nil {
-		c.tell("collecting activations")
-		if f.seen, err = Collect(c.ctx, c.optimized.Network, f.fit.Backend, f.fit.Batches, nil, nil); err != nil {
-			return err
-		}
-	}
-	how.Ranges = maps.Clone(how.Ranges)
-	maps.Copy(how.Ranges, c.Ranges(f.seen.Histograms))
-	if e := how.Equalization; e != nil && e.Known == nil && e.Ranges != nil {
-		scaled := *e
-		scaled.Spreads = f.seen.Spreads()
-		scaled.Ranges = func(ctx context.Context, n *graph.Network, names []string) (map[string]numeric.Range, error) {
-			found, err := CollectScaled(ctx, n, f.fit.Backend, f.fit.Batches, nil, names, nil)
-			if err != nil {
-				return nil, err
-			}
-			return c.Ranges(found.Histograms), nil
-		}
-		how.Equalization = &scaled
-	}
-	return nil
-}
-
-// compared returns what two networks are compared by. Where weights are rounded alone, the last product's may be all that are: what it
-// reads, which else stands for few outputs, would be the same.
-func (c *chooser) compared(float, n *graph.Network, f *fold) (want, got []*graph.Tensor) {
-	if r := c.Roundings[0]; r != nil && r.Few.Bits > 0 {
-		return logits(float), logits(n)
-	}
-	return compared(float, n, f.held.Env, f.held.Items)
-}
-
-// run runs a network on what is held out, as far as some tensors.
-func (c *chooser) run(n *graph.Network, tensors []*graph.Tensor, f *fold) (*staged, error) {
-	s, err := f.held.stage(c.ctx, n, f.held.Items)
-	if err != nil {
-		return nil, err
-	}
-	s.last = namesOf(tensors)
-	return s, s.finish(n, tensors)
-}
-
-// restored returns what a tensor of a network whose channels are scaled is without that. The integers that a product reads the real
-// numbers of have the tensor's name.
-func restored(e Equalized, t *graph.Tensor, v numeric.Value) numeric.Value {
-	if l := t.Producer; l != nil && l.Op == graph.Dequantize {
-		t = l.Inputs[0]
-	}
-	for _, name := range []string{t.Name, quant.SourceTensor(t.Name)} {
-		if _, ok := e[name]; ok {
-			_, v = e.Restore(name, v)
-			break
-		}
-	}
-	return v
-}
-
-// better reports whether a way has less noise than another by more than the standard error of the difference, and enough of it. Of few
-// items the standard error itself is hardly known, and the difference has to be twice that.
-func (w *way) better(other *way) bool {
-	n := float64(len(w.noise))
-	mine, theirs := sum(w.noise), sum(other.noise)
-	mean, squares := (theirs-mine)/n, 0.0
-	for i, v := range w.noise {
-		d := other.noise[i] - v - mean
-		squares += d * d
-	}
-	by := 1.0
-	if len(w.noise) < fewestJudging {
-		by = 2
-	}
-	return decibels(mine) > decibels(theirs)+leastChosen && theirs-mine > by*math.Sqrt(squares*n/max(1, n-1))
-}
-
-func sum(list []float64) (sum float64) {
-	for _, v := range list {
-		sum += v
-	}
-	return sum
 }
 
 // chosen returns the best way, to be done on all of the data; the ledger says of either choice what was compared. Scales of channels
