@@ -53,10 +53,12 @@ type LowerConfig struct {
 	Policy    quant.Policy
 	// Equalization, if not nil, scales channels of tensors between products before Policy quantises them.
 	Equalization *Equalization
-	// Choice, if not nil, finds Equalization and Rounding by trial.
+	// Choice, if not nil, finds Equalization, Rounding and Rows by trial.
 	Choice *Choice
 	// Rounding, if not nil, says how weights become integers, those of layers that Policy leaves in floating point included.
 	Rounding *Rounding
+	// Rows, if not nil, says in the place of Policy's scheme whether products have ranges by token.
+	Rows *RowRanges
 	// Correction, if not nil, corrects the biases of what Policy has quantised.
 	Correction *Correction
 	Pass       pass.Config // as for Optimize; Ledger and Supports are Lower's own
@@ -72,6 +74,7 @@ type Lowered struct {
 	Equalized Equalized            // what channels were divided by
 	Unscaled  []string             // tensors whose channels were not, since their ranges were given
 	Rounded   Rounded              // the integers that rounding by moments found; nil where it was not asked for
+	ByToken   bool                 // products of rows have ranges by token
 	Tried     []Tried              // what Choice compared
 }
 
@@ -118,7 +121,7 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 	l, err := &Lowered{}, error(nil)
 	if cfg.Choice != nil {
 		if l.Tried, err = cfg.choose(ctx, o, supports); err != nil {
-			return nil, nil, pc, fmt.Errorf("choosing how to round and equalise: %w", err)
+			return nil, nil, pc, fmt.Errorf("choosing how to quantise: %w", err)
 		}
 	}
 	float := o.Network
@@ -134,6 +137,10 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 	switch cfg.Precision {
 	case numeric.I8:
 		cfg.Policy.Supports, cfg.Policy.Shapes = inALine(supports), cfg.Pass.Shapes
+		if cfg.Rows != nil {
+			cfg.Policy.Scheme.ByToken = cfg.Rows.ByToken
+		}
+		l.ByToken = cfg.Policy.Scheme.ByToken
 		l.Decisions, err = quant.Place(n, cfg.Ranges, cfg.Policy)
 		if err == nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == numeric.F16 }) {
 			err = quant.MixFP16(n, l.Decisions, cfg.Policy)
@@ -160,6 +167,11 @@ func placed(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*g
 	}
 	if o.Stopped {
 		pc.Until = -1
+	}
+	if cfg.Rows != nil && cfg.Precision == numeric.I8 {
+		if n, err = l.rangeRows(ctx, cfg.Rows, n, &pc); err != nil {
+			return nil, nil, pc, err
+		}
 	}
 	if cfg.Rounding != nil {
 		if n, err = l.round(ctx, cfg.Rounding, float, n, &pc); err != nil {

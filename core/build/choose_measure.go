@@ -13,13 +13,12 @@ import (
 
 // way is what is tried, and what came of it.
 type way struct {
-	rounding     *Rounding
-	equalization *Equalization
-	equalized    Equalized
-	unscaled     []string // since ranges were given
-	rounded      Rounded
-	exact        bool      // its integers are the weights of the float network, of which nothing is lost
-	noise        []float64 // of the outputs, by item that was held out
+	Way
+	equalized Equalized
+	unscaled  []string // since ranges were given
+	rounded   Rounded
+	exact     bool      // its integers are the weights of the float network, of which nothing is lost
+	noise     []float64 // of the outputs, by item that was held out
 }
 
 // measure quantises in one way, and measures the outputs.
@@ -38,15 +37,15 @@ func (c *chooser) measure(w *way) error {
 // the first part gave.
 func (c *chooser) measureOn(w *way, f *fold) ([]float64, error) {
 	how := c.how
-	if how.Rounding = w.rounding; w.rounding != nil && w.rounding.Replay != nil {
-		r := *w.rounding
+	if how.Rounding = w.Rounding; w.Rounding != nil && w.Rounding.Replay != nil {
+		r := *w.Rounding
 		r.Replay, r.kept = f.fit, f.moments
 		if c.goesOn() {
 			r.items = c.Replay.Items
 		}
 		how.Rounding = &r
 	}
-	how.Equalization = w.equalization
+	how.Equalization, how.Rows = w.Equalization, w.Rows
 	if err := c.calibrate(&how, f); err != nil {
 		return nil, err
 	}
@@ -154,9 +153,9 @@ func restored(e Equalized, t *graph.Tensor, v numeric.Value) numeric.Value {
 	return v
 }
 
-// better reports whether a way has less noise than another by more than the standard error of the difference, and enough of it. Of few
+// better reports whether a way has less noise than another by more than the standard error of the difference, and by so many dB. Of few
 // items the standard error itself is hardly known, and the difference has to be twice that.
-func (w *way) better(other *way) bool {
+func (w *way) better(other *way, least float64) bool {
 	n := float64(len(w.noise))
 	mine, theirs := sum(w.noise), sum(other.noise)
 	mean, squares := (theirs-mine)/n, 0.0
@@ -168,7 +167,7 @@ func (w *way) better(other *way) bool {
 	if len(w.noise) < fewestJudging {
 		by = 2
 	}
-	return decibels(mine) > decibels(theirs)+leastChosen && theirs-mine > by*math.Sqrt(squares*n/max(1, n-1))
+	return decibels(mine) > decibels(theirs)+least && theirs-mine > by*math.Sqrt(squares*n/max(1, n-1))
 }
 
 func sum(list []float64) (sum float64) {

@@ -40,6 +40,20 @@ var equalization = pass.Pass{
 	Rules: []string{Equalization},
 }
 
+// RangeRows returns the pass that tells at which products rows have ranges of their own, where that was chosen by trial, and why at
+// others they have not. It runs behind what quantises layers; run knows what was chosen.
+func RangeRows(run func(*pass.Rewrite)) pass.Pass { return calibrated(rowRanges, run) }
+
+// RowRanges is the rule of RangeRows.
+const RowRanges = "row-ranges"
+
+// rowRanges has one rule, whose places are products of rows.
+var rowRanges = pass.Pass{
+	Name:  "range-rows",
+	Doc:   "products have a range for each row, found as it comes, where outputs of items that were held out gain by it",
+	Rules: []string{RowRanges},
+}
+
 // RoundWeights returns the pass that chooses the integers which weights become. It runs between what quantises layers and
 // [CorrectBias]; run has the numbers.
 func RoundWeights(run func(*pass.Rewrite)) pass.Pass { return calibrated(weightRounding, run) }
@@ -61,8 +75,10 @@ var weightRounding = pass.Pass{
 }
 
 // Calibrated returns the passes that change numbers by what calibration found, in order. Their runs are those of
-// [EqualizeChannels], [RoundWeights] and [CorrectBias].
-func Calibrated() []pass.Pass { return []pass.Pass{equalization, weightRounding, biasCorrection} }
+// [EqualizeChannels], [RangeRows], [RoundWeights] and [CorrectBias].
+func Calibrated() []pass.Pass {
+	return []pass.Pass{equalization, rowRanges, weightRounding, biasCorrection}
+}
 
 func calibrated(p pass.Pass, run func(*pass.Rewrite)) pass.Pass {
 	p.Run = run
