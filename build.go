@@ -103,6 +103,9 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 		if built.recipe.lower.Rounding = nil; low.Rounded != nil {
 			built.recipe.lower.Rounding = &build.Rounding{By: roundingOf(o.Rounding), Known: low.Rounded}
 		}
+		if o.ChooseRows {
+			built.recipe.lower.Rows = &build.RowRanges{ByToken: low.ByToken}
+		}
 		if built.recipe.lower.Equalization = nil; low.Equalized != nil {
 			built.recipe.lower.Equalization = &build.Equalization{Known: low.Equalized}
 		}
@@ -157,7 +160,7 @@ func (o *Options) collect(ctx context.Context, n *Network, host Backend, lc *bui
 	}
 	defer stop()
 	replay := &build.Replay{Backend: host, Env: env, Progress: func(phase, _ string, done, of int) { o.progress(phase, done, of) }}
-	if o.BiasCorrection == "" || o.BiasCorrection == quant.CorrectExact || !o.Equalization.IsOff() || o.Rounding.NeedsMoments() {
+	if o.BiasCorrection == "" || o.BiasCorrection == quant.CorrectExact || !o.Equalization.IsOff() || o.Rounding.NeedsMoments() || o.ChooseRows {
 		batches = replay.Tee(n, batches)
 	}
 	o.progress("collecting activations", 0, 0)

@@ -11,7 +11,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 )
 
-// ways sets how weights are rounded and channels equalised: as the options say, or by trial.
+// ways sets how weights are rounded, channels equalised and rows quantised: as the options say, or by trial.
 func (o *Options) ways(lc *build.LowerConfig, found *build.Collected, replay *build.Replay, c Calibrator) {
 	choice := &build.Choice{Replay: replay, Ranges: func(seen map[string]*quant.Histogram) map[string]numeric.Range {
 		ranges := build.Ranges(seen, c)
@@ -44,8 +44,11 @@ func (o *Options) ways(lc *build.LowerConfig, found *build.Collected, replay *bu
 		}
 		choice.Equalizations = append(choice.Equalizations, e)
 	}
+	if choice.Rows = []*build.RowRanges{nil}; o.ChooseRows {
+		choice.Rows = append(choice.Rows, &build.RowRanges{ByToken: true})
+	}
 	lc.Rounding, lc.Equalization = choice.Roundings[0], choice.Equalizations[0]
-	if len(choice.Roundings)+len(choice.Equalizations) > 2 {
+	if len(choice.Roundings)+len(choice.Equalizations)+len(choice.Rows) > 3 {
 		lc.Choice = choice
 	}
 }

@@ -102,6 +102,9 @@ type Options struct {
 	Equalization quant.Equalizer
 	// Ranges are the ranges of tensors by name, in place of Calibration, or for some tensors in place of what it finds.
 	Ranges map[string]Range
+	// ChooseRows has it found by trial whether products of rows quantise each by a range of its own, as Policy's scheme may say: they do
+	// where batches that are held out gain a decibel, since it takes some time at each inference.
+	ChooseRows bool
 	// Policy says more on which layers may compute in 8 or 16 bits: rules by name, schemes, first and last layers kept.
 	Policy Policy
 

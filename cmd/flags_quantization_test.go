@@ -18,12 +18,13 @@ func TestQuantizationFlags(t *testing.T) {
 		want  config.Quantization
 	}{
 		{"", &model.Model{}, config.Quantization{}},
-		{"--activations asymmetric --bias-correction exact", &model.Model{}, config.Quantization{}},
+		{"--activations asymmetric:auto --bias-correction exact", &model.Model{}, config.Quantization{}},
+		{"--activations asymmetric", &model.Model{}, config.Quantization{Activations: "asymmetric"}},
 		{"--activations symmetric:u8 --bias-correction fast --equalization activations:0.50 --weight-scales tensor --weight-ranges percentile --keep first,Gemm", &model.Model{},
 			config.Quantization{Activations: "symmetric:u8", BiasCorrection: "fast", Equalization: "activations:0.5", WeightScales: "tensor", WeightRanges: "percentile:99.9", Keep: []string{"Gemm", "first"}}},
 		{"--range a=b=2 --range x:0=-1:3.5", &model.Model{}, config.Quantization{Ranges: map[string][]float64{"a=b": {-2, 2}, "x:0": {-1, 3.5}}}},
 		{"", built, config.Quantization{Activations: "symmetric", Keep: []string{"last"}}},
-		{"--activations asymmetric --bias-correction off", built, config.Quantization{BiasCorrection: "off", Keep: []string{"last"}}},
+		{"--activations asymmetric:auto --bias-correction off", built, config.Quantization{BiasCorrection: "off", Keep: []string{"last"}}},
 	} {
 		got, err := parsed(t, c.args).configFor(c.model)
 		if err != nil || !reflect.DeepEqual(got.Quantization, c.want) {
@@ -35,7 +36,7 @@ func TestQuantizationFlags(t *testing.T) {
 		"--activations symmetric:i16":                   "layers that need more bits are computed in fp16 or fp32",
 		"--equalization smoothquant":                    "SmoothQuant is activations:A",
 		"--activations i8":                              "--activations \"i8\": want symmetric",
-		"--activations symmetric:":                      "behind the colon is i8, u8 or token",
+		"--activations symmetric:":                      "behind the colon is i8, u8, token or auto",
 		"--weight-scales row":                           "--weight-scales \"row\": want channel or tensor",
 		"--weight-ranges entropy":                       "want minmax, mse, percentile",
 		"--keep Conf":                                   "did you mean \"Conv\"",

@@ -82,7 +82,7 @@ func newEngineReport(ctx context.Context, s *stages.Stages, cfg config.Config, w
 		if err != nil {
 			return nil, err
 		}
-		r.Shifts, r.Equalized = l.Shifts, l.Equalized
+		r.Shifts, r.Equalized, r.ByToken = l.Shifts, l.Equalized, l.ByToken
 		if withSource || len(l.Rounded) == 0 {
 			r.Rounded = l.Rounded
 		}

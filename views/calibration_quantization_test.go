@@ -22,7 +22,7 @@ func TestQuantizationKeys(t *testing.T) {
 			t.Errorf("%v: %+v, want %+v", keys, got, want)
 		}
 	}
-	step(config.Quantization{Activations: "symmetric:u8"}, "A")
+	step(config.Quantization{Activations: "symmetric"}, "A")
 	step(config.Quantization{}, "u")
 	step(config.Quantization{BiasCorrection: "off"}, "B")
 	step(config.Quantization{BiasCorrection: "fast"}, "B")
@@ -41,9 +41,9 @@ func TestQuantizationKeys(t *testing.T) {
 		}
 	}
 	b.press("Q")
-	b.wants("Quantisation", "* activations asymmetric", "* bias correction exact", "  the first layers in floating point")
+	b.wants("Quantisation", "* activations asymmetric:auto", "* bias correction exact", "  the first layers in floating point")
 	step(config.Quantization{Activations: "symmetric"}, "enter")
-	step(config.Quantization{Activations: "symmetric", WeightRanges: "mse"}, "Q", "down", "down", "down", "down", "down", "down", "down", "down", "down", "enter")
+	step(config.Quantization{Activations: "symmetric", WeightRanges: "mse"}, "Q", "down", "down", "down", "down", "down", "down", "down", "down", "down", "down", "down", "enter")
 	b.press("u", "u")
 	tensor := snap.Calibration.Tensors[0].Tensor
 	b.press("<")

@@ -18,7 +18,7 @@ import (
 var settingDocs = map[string]string{
 	"precision":             "number format of arithmetic: fp32, fp16, int8",
 	"calibrator":            "what finds ranges for INT8, with its parameter: percentile:99.9",
-	"activations":           "how activations are quantised: symmetric, asymmetric, with :u8",
+	"activations":           "how activations are quantised: symmetric, asymmetric, with :u8, :token or :auto",
 	"weight_scales":         "a scale for each channel, or for each tensor",
 	"weight_ranges":         "how ranges of weights are found",
 	"keep":                  "what stays in floating point: first, last, residuals, ops",

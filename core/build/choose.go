@@ -187,6 +187,11 @@ func (c *chooser) try(this Way) error {
 	if err := c.measure(w); err != nil {
 		return err
 	}
+	if this.Rows != c.Rows[0] && !w.rounds {
+		t.Skipped = "no product quantises rows"
+		c.tried = append(c.tried, t)
+		return nil
+	}
 	if e != nil && len(w.equalized) == 0 && c.best != nil && c.best.Rounding == r && c.best.Rows == this.Rows { // the same network
 		if t.Skipped = "no channels reach much farther than others"; len(w.unscaled) > 0 {
 			t.Skipped = rangeGiven

@@ -17,6 +17,7 @@ type way struct {
 	equalized Equalized
 	unscaled  []string // since ranges were given
 	rounded   Rounded
+	rounds    bool      // rows, each by its own range
 	exact     bool      // its integers are the weights of the float network, of which nothing is lost
 	noise     []float64 // of the outputs, by item that was held out
 }
@@ -25,7 +26,7 @@ type way struct {
 func (c *chooser) measure(w *way) error {
 	for _, f := range c.folds {
 		noise, err := c.measureOn(w, f)
-		if err != nil {
+		if err != nil || noise == nil {
 			return err
 		}
 		w.noise = append(w.noise, noise...)
@@ -33,8 +34,8 @@ func (c *chooser) measure(w *way) error {
 	return nil
 }
 
-// measureOn quantises in one way on a part of the data, and returns the errors of the outputs on the other one. What w keeps of it is what
-// the first part gave.
+// measureOn quantises in one way on a part of the data, and returns the errors of the outputs on the other one: nil where it would be
+// another way once more. What w keeps of it is what the first part gave.
 func (c *chooser) measureOn(w *way, f *fold) ([]float64, error) {
 	how := c.how
 	if how.Rounding = w.Rounding; w.Rounding != nil && w.Rounding.Replay != nil {
@@ -61,6 +62,10 @@ func (c *chooser) measureOn(w *way, f *fold) ([]float64, error) {
 	if f == c.folds[0] {
 		w.equalized, w.unscaled, w.rounded = l.Equalized, l.Unscaled, l.Rounded
 		w.exact = allLossless(c.optimized.Network, n)
+		w.rounds = slices.ContainsFunc(n.Layers, func(l *graph.Layer) bool { return l.Op == graph.RoundRows })
+	}
+	if w.Rows != c.Rows[0] && !w.rounds {
+		return nil, nil
 	}
 	float := c.optimized.Network
 	want, got := c.compared(float, n, f)

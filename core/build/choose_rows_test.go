@@ -1,6 +1,7 @@
 package build_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -92,6 +93,27 @@ func TestChoiceByToken(t *testing.T) {
 				t.Errorf("what was chosen is lowered otherwise: %v", again.Tried)
 			}
 		})
+	}
+}
+
+// TestChoiceWithoutRows: where the target has no product by rows the way is that of one range once more, and is not tried.
+func TestChoiceWithoutRows(t *testing.T) {
+	b := cpu.Open(1)
+	defer b.Close()
+	f := newChainChoice(t, feedForward(t), b, feedForwardItems(rand.New(rand.NewPCG(7, 8)), 16, 40))
+	lc := f.how
+	lc.Choice = &build.Choice{Replay: f.replay, Roundings: []*build.Rounding{nil}, Equalizations: []*build.Equalization{nil}, Rows: []*build.RowRanges{nil, {ByToken: true}}}
+	l, err := build.Lower(t.Context(), f.optimized, lc, func(l *graph.Layer) error {
+		if l.Op == graph.DynamicQuantizeMatMul {
+			return errors.New("none of those")
+		}
+		return run.Supports(b, nil)(l)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Tried) != 2 || l.Tried[1].Skipped == "" || l.ByToken {
+		t.Errorf("tried %v", l.Tried)
 	}
 }
 

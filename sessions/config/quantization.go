@@ -29,7 +29,7 @@ type Quantization struct {
 
 // Schemes are what Quantization.Activations may be.
 func Schemes() []string {
-	return []string{"symmetric", "asymmetric", "symmetric:u8", "asymmetric:u8", "symmetric:token", "asymmetric:token"}
+	return []string{"symmetric", "asymmetric", "symmetric:u8", "asymmetric:u8", "symmetric:token", "asymmetric:token", "symmetric:auto", "asymmetric:auto"}
 }
 
 // WeightRanges are the kinds of Quantization.WeightRanges.
@@ -58,11 +58,11 @@ func WeightScales() []string { return []string{"channel", "tensor"} }
 
 // DefaultQuantization returns how is quantised where nothing else was chosen; docs/rationale/quantisation.md says why.
 func DefaultQuantization() Quantization {
-	return Quantization{Activations: "asymmetric", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectExact, Equalization: "auto", Rounding: "auto"}
+	return Quantization{Activations: "asymmetric:auto", WeightScales: "channel", WeightRanges: "minmax", BiasCorrection: quant.CorrectExact, Equalization: "auto", Rounding: "auto"}
 }
 
 // ParseScheme returns the scheme that a text names: symmetric or asymmetric, with :i8, which is the default, or :u8 behind it, or :token,
-// by which products of rows find a range for each of these as it comes.
+// by which products of rows find a range for each of these as it comes; by :auto trials say whether they do, and the scheme is that of one range.
 func ParseScheme(text string) (s quant.Scheme, err error) {
 	form, typ, typed := strings.Cut(text, ":")
 	switch form {
@@ -75,7 +75,7 @@ func ParseScheme(text string) (s quant.Scheme, err error) {
 		return s, fmt.Errorf("activations %q: want %s", text, strings.Join(Schemes(), ", "))
 	}
 	switch {
-	case !typed || typ == "i8":
+	case !typed || typ == "i8" || typ == "auto":
 	case typ == "u8":
 		s.Type = numeric.U8
 	case typ == "token":
@@ -83,7 +83,7 @@ func ParseScheme(text string) (s quant.Scheme, err error) {
 	case typ == "i16" || typ == "u16":
 		return s, fmt.Errorf("activations %q: the type is i8 or u8; layers that need more bits are computed in fp16 or fp32", text)
 	default:
-		return s, fmt.Errorf("activations %q: behind the colon is i8, u8 or token", text)
+		return s, fmt.Errorf("activations %q: behind the colon is i8, u8, token or auto", text)
 	}
 	return s, nil
 }
@@ -122,7 +122,7 @@ func (q Quantization) Clone() Quantization {
 func (q Quantization) Full() Quantization {
 	def := DefaultQuantization()
 	q.Activations = cmp.Or(q.Activations, def.Activations)
-	if s, err := ParseScheme(q.Activations); err == nil {
+	if s, err := ParseScheme(q.Activations); err == nil && !ChoosesRows(q) {
 		q.Activations = schemeName(s)
 	}
 	q.WeightScales = cmp.Or(q.WeightScales, def.WeightScales)
@@ -144,10 +144,18 @@ func (q Quantization) Full() Quantization {
 	return q
 }
 
-// ByToken returns the scheme of activations with ranges by token.
-func (q Quantization) ByToken() string {
+// ChoosesRows reports whether it is found by trial whether products have ranges by token.
+func ChoosesRows(q Quantization) bool {
+	return strings.HasSuffix(cmp.Or(q.Activations, DefaultQuantization().Activations), ":auto")
+}
+
+// WithRows returns the scheme of activations with ranges by token, or with one range.
+func (q Quantization) WithRows(byToken bool) string {
 	s := q.Scheme()
-	return schemeName(quant.Scheme{Asymmetric: s.Asymmetric, ByToken: true})
+	if s.ByToken = byToken; byToken {
+		s.Type = numeric.Invalid
+	}
+	return schemeName(s)
 }
 
 // schemeName writes a scheme as ParseScheme reads it.
@@ -166,9 +174,12 @@ func schemeName(s quant.Scheme) string {
 }
 
 // ByCollected returns q with what can be had of one run over the data, that in which ranges are found: weights become the nearest
-// integers, channels stay as they are, and biases are corrected by the means of what is read, if at all.
+// integers, channels stay as they are, tensors have one range unless more is asked for, and biases are corrected by the means of what is read, if at all.
 func (q Quantization) ByCollected() Quantization {
 	q.Rounding, q.Equalization = "nearest", "off"
+	if ChoosesRows(q) {
+		q.Activations = q.WithRows(false)
+	}
 	if q.Full().BiasCorrection == quant.CorrectExact {
 		q.BiasCorrection = quant.CorrectFast
 	}

@@ -53,7 +53,10 @@ func Unchanged(m *model.Model, cfg config.Config, o *build.Optimized, l *build.L
 }
 
 // OneRange says which products are quantised by one range where ranges by token were asked for, and why the first is; it is empty where none is.
-func OneRange(decisions []quant.Decision) string {
+func OneRange(cfg config.Config, decisions []quant.Decision) string {
+	if config.ChoosesRows(cfg.Quantization) {
+		return ""
+	}
 	n, first := 0, quant.Decision{}
 	for _, d := range decisions {
 		if d.OneRange != "" {

@@ -22,6 +22,7 @@ type EngineReport struct {
 	Shifts    map[string][]float64     `json:",omitempty"` // by how much biases were corrected, by source layer
 	Equalized build.Equalized          `json:",omitzero"`  // what channels were divided by; empty, not nil, where none had to be
 	Rounded   build.Rounded            `json:",omitzero"`  // the integers that rounding weights on data found, where the source is kept; empty, not nil, where the nearest are as good
+	ByToken   bool                     `json:",omitempty"` // products of rows have ranges by token
 	Data      string                   `json:",omitempty"` // what they were calibrated on
 	Random    bool                     `json:",omitempty"` // that was random input
 	Notes     []string                 `json:",omitempty"` // what a person should know of the model's file

@@ -7,32 +7,32 @@ import (
 	"github.com/trtui/trtui/core/quant"
 )
 
-// how completes what lowering is told: how biases are corrected, weights rounded and channels equalised. What is yet to be chosen is
+// how completes what lowering is told: how biases are corrected, weights rounded, channels equalised and rows quantised. What is yet to be chosen is
 // chosen by trial where there is data to try it on, and is as without any choice elsewhere.
 func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfig) (err error) {
 	if lc.Correction, err = c.correction(ctx, in); err != nil {
 		return err
 	}
-	roundings, equalizers := c.ways(in)
-	several := len(roundings)+len(equalizers) > 2
+	ways := c.ways(in)
+	several := ways.several()
 	if several {
 		if done, err := c.again(ctx, in, lc); done || err != nil {
 			return err
 		}
 	}
-	choice := &build.Choice{}
-	for _, by := range roundings {
+	choice := &build.Choice{Rows: ways.rows}
+	for _, by := range ways.roundings {
 		choice.Roundings = append(choice.Roundings, c.rounding(in, by))
 	}
-	for _, by := range equalizers {
+	for _, by := range ways.equalizers {
 		e, err := c.equalization(ctx, in, by)
 		if err != nil {
 			return err
 		}
 		choice.Equalizations = append(choice.Equalizations, e)
 	}
-	lc.Rounding, lc.Equalization = choice.Roundings[0], choice.Equalizations[0]
-	if in.Quantized.Equalizer().IsAuto() && len(equalizers) == 1 && equalizers[0].IsOff() {
+	lc.Rounding, lc.Equalization, lc.Rows = choice.Roundings[0], choice.Equalizations[0], choice.Rows[0]
+	if in.Quantized.Equalizer().IsAuto() && len(ways.equalizers) == 1 && ways.equalizers[0].IsOff() {
 		lc.Equalization = c.unequalized(in)
 	}
 	if several {
@@ -42,21 +42,38 @@ func (c *calibration) how(ctx context.Context, in lowering, lc *build.LowerConfi
 			}
 		}
 		choice.Replay, choice.Moments, lc.Choice = c.replay(in), &c.made.moments, choice
-		choice.Made = func(r *build.Rounding, e *build.Equalization) { c.made.keep(in, r, e) }
+		choice.Made = func(w build.Way) { c.made.keep(in, w) }
 	}
 	return nil
 }
 
-// ways returns how weights may be rounded and channels equalised: several, where it is to be tried which is best.
-func (c *calibration) ways(in lowering) ([]quant.Rounding, []quant.Equalizer) {
-	roundings, equalizers := []quant.Rounding{in.Quantized.Rounder()}, []quant.Equalizer{in.Quantized.Equalizer()}
-	if roundings[0].IsAuto() && c.rounded(in) == nil {
-		roundings = c.triedRoundings(in)
+// ways are how weights may be rounded, channels equalised and rows quantised.
+type ways struct {
+	roundings  []quant.Rounding
+	equalizers []quant.Equalizer
+	rows       []*build.RowRanges
+}
+
+// several reports whether it is to be tried which is best.
+func (w ways) several() bool { return len(w.roundings)+len(w.equalizers)+len(w.rows) > 3 }
+
+// ways returns how may be quantised: several of each, where it is to be tried which is best.
+func (c *calibration) ways(in lowering) ways {
+	w := ways{[]quant.Rounding{in.Quantized.Rounder()}, []quant.Equalizer{in.Quantized.Equalizer()}, []*build.RowRanges{nil}}
+	if w.roundings[0].IsAuto() && c.rounded(in) == nil {
+		w.roundings = c.triedRoundings(in)
 	}
-	if equalizers[0].IsAuto() && (in.Ranges == nil || c.orders.Stored.equalized(in.Ranges.By, in.Quantized) == nil) {
-		equalizers = c.triedEqualizers(in)
+	if w.equalizers[0].IsAuto() && (in.Ranges == nil || c.orders.Stored.equalized(in.Ranges.By, in.Quantized) == nil) {
+		w.equalizers = c.triedEqualizers(in)
 	}
-	return roundings, equalizers
+	if in.choosesRows(c.model.Network) {
+		if by := c.orders.Stored.byToken(in.Ranges.By, in.Quantized); by != nil {
+			w.rows[0] = &build.RowRanges{ByToken: *by, Because: "as it was found before"}
+		} else if c.tries(in) {
+			w.rows = append(w.rows, &build.RowRanges{ByToken: true})
+		}
+	}
+	return w
 }
 
 // again has what was chosen before done again, if anything was: as it was found for the same network, anew for others.
@@ -68,16 +85,16 @@ func (c *calibration) again(ctx context.Context, in lowering, lc *build.LowerCon
 	if !ok {
 		return false, nil
 	}
-	lc.Rounding, lc.Equalization = way.rounding, way.equalization
+	lc.Rounding, lc.Equalization, lc.Rows = way.Rounding, way.Equalization, way.Rows
 	if way.network == network {
 		return true, nil
 	}
-	if r := way.rounding; r != nil && !r.Declined {
+	if r := way.Rounding; r != nil && !r.Declined {
 		if lc.Rounding = c.rounding(in, r.By); lc.Rounding != nil {
 			lc.Rounding.Because = r.Because
 		}
 	}
-	if e := way.equalization; e != nil && !e.Declined {
+	if e := way.Equalization; e != nil && !e.Declined {
 		if lc.Equalization, err = c.equalization(ctx, in, e.By); lc.Equalization != nil {
 			lc.Equalization.Because = e.Because
 		}

@@ -24,9 +24,8 @@ type scaled struct {
 
 // madeWay is what was chosen, and for which network.
 type madeWay struct {
-	network      string
-	rounding     *build.Rounding
-	equalization *build.Equalization
+	network string
+	build.Way
 }
 
 // names returns what names the calibration of a lowering, and its network. Weights that are rounded alone have no calibrator.
@@ -61,7 +60,7 @@ func (m *made) collected(of string, collect func() (*build.Collected, error)) (*
 	return m.scaled.found, nil
 }
 
-func (m *made) keep(in lowering, r *build.Rounding, e *build.Equalization) {
+func (m *made) keep(in lowering, w build.Way) {
 	calibration, network := m.names(in)
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -69,6 +68,6 @@ func (m *made) keep(in lowering, r *build.Rounding, e *build.Equalization) {
 		m.ways = map[string]madeWay{}
 	}
 	if _, ok := m.ways[calibration]; !ok {
-		m.ways[calibration] = madeWay{network, r, e}
+		m.ways[calibration] = madeWay{network, w}
 	}
 }

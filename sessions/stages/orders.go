@@ -89,6 +89,24 @@ type (
 	}
 )
 
+// choosesRows reports whether it is to be chosen which ranges rows of a network's products have.
+func (in lowering) choosesRows(n *graph.Network) bool {
+	return in.Ranges != nil && config.ChoosesRows(in.Quantized) && multipliesTokens(n)
+}
+
+// multipliesTokens reports whether a network multiplies sequences of rows by constant matrices.
+func multipliesTokens(n *graph.Network) bool {
+	constant := func(t *graph.Tensor) bool {
+		if t != nil && t.Producer != nil && t.Producer.Op == graph.Transpose { // of weights as PyTorch has them
+			t = t.Producer.Inputs[0]
+		}
+		return t != nil && t.IsConst()
+	}
+	return slices.ContainsFunc(n.Layers, func(l *graph.Layer) bool {
+		return l.Op.Class == graph.ClassMatrix && len(l.Inputs[0].Dims) > 2 && constant(l.Inputs[1])
+	})
+}
+
 func (in planning) symbols() map[string]int {
 	if in.Opt != nil {
 		return in.Opt
@@ -192,7 +210,8 @@ func (o *orders) lowering(cfg config.Config) (lowering, error) {
 		}
 		in.Ranges, in.Quantized = &ranges, cfg.Quantization.Full()
 		needsData = in.Quantized.BiasCorrection != quant.CorrectOff && o.Stored.shifts(ranges.By, in.Quantized) == nil ||
-			!in.Quantized.Equalizer().IsOff() && o.Stored.equalized(ranges.By, in.Quantized) == nil
+			!in.Quantized.Equalizer().IsOff() && o.Stored.equalized(ranges.By, in.Quantized) == nil ||
+			in.choosesRows(o.model.Network) && o.Stored.byToken(ranges.By, in.Quantized) == nil
 	}
 	if in.Weights != "" && in.Ranges == nil {
 		in.Quantized.Rounding = cfg.Quantization.Full().Rounding

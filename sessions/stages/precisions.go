@@ -78,7 +78,7 @@ func (p *precisions) Lower(ctx context.Context, cfg config.Config) (*build.Lower
 func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, error) {
 	if in.Planned {
 		r, err := p.model.Making()
-		return &build.Lowered{Network: p.model.Engine.Any().Network, Equalized: r.Equalized}, err
+		return &build.Lowered{Network: p.model.Engine.Any().Network, Equalized: r.Equalized, ByToken: r.ByToken}, err
 	}
 	o, lc, err := p.prepare(ctx, in)
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *precisions) make(ctx context.Context, in lowering) (*build.Lowered, err
 	return l, err
 }
 
-// Preview returns what a configuration is before it is tried how its weights are rounded and its channels equalised: what follows
+// Preview returns what a configuration is before it is tried how it is quantised: what follows
 // from collecting alone, without another run over the data. ok is false where nothing is to be tried, or was before.
 func (p *precisions) Preview(cfg config.Config) (first config.Config, ok bool) {
 	in, err := p.orders.lowering(cfg)
@@ -117,7 +117,7 @@ func (p *precisions) Preview(cfg config.Config) (first config.Config, ok bool) {
 	case p.backend.Info().Estimated: // on which an inference takes longer than trials on the host
 		return cfg, false
 	}
-	if roundings, equalizers := p.calibration.ways(in); len(roundings)+len(equalizers) <= 2 || p.calibration.made.chosen(in) {
+	if !p.calibration.ways(in).several() || p.calibration.made.chosen(in) {
 		return cfg, false
 	}
 	first = cfg.Clone()
@@ -158,7 +158,7 @@ func (p *precisions) warn(cfg config.Config, o *build.Optimized, l *build.Lowere
 	if p.told.Warned == nil {
 		return
 	}
-	for _, text := range []string{describe.Ignored(cfg), p.notFinite(), describe.GivenRanges(cfg, l), describe.OneRange(l.Decisions)} {
+	for _, text := range []string{describe.Ignored(cfg), p.notFinite(), describe.GivenRanges(cfg, l), describe.OneRange(cfg, l.Decisions)} {
 		if text != "" {
 			p.told.Warn(text)
 		}

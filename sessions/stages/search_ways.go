@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -78,17 +78,17 @@ func waysShare(tried int) float64 {
 // waysOf returns what is tried in turn, each on top of those before it that were better: weights that compensate, which trials do not choose
 // from; residual sums in floating point; ranges by token where there are products of rows; what the configuration leaves to be chosen in every way but the one that was; and all channels
 // equalised by the same share, in place of that which is estimated to be the best for each tensor.
-func waysOf(q config.Quantization, equalized, rows bool) (list []way) {
+func waysOf(q config.Quantization, base *build.Lowered, rows bool) (list []way) {
 	if q.Rounder().IsAuto() && q.BiasCorrection == quant.CorrectExact {
 		list = append(list, way{rounding: "compensated"})
 	}
 	list = append(list, way{residuals: true})
-	if rows && !q.Scheme().ByToken {
+	if rows && !base.ByToken {
 		list = append(list, way{tokens: true})
 	}
 	if q.Equalizer().IsAuto() {
 		other := "off"
-		if !equalized {
+		if len(base.Equalized) == 0 {
 			other = "activations"
 		}
 		for _, e := range []string{other, "activations:0.75", "activations:0.5"} {
@@ -99,13 +99,6 @@ func waysOf(q config.Quantization, equalized, rows bool) (list []way) {
 		list = append(list, way{rounding: "gptq"}, way{rounding: "nearest"})
 	}
 	return list
-}
-
-// multipliesTokens reports whether a network multiplies sequences of rows by constant matrices.
-func multipliesTokens(n *graph.Network) bool {
-	return slices.ContainsFunc(n.Layers, func(l *graph.Layer) bool {
-		return l.Op.Class == graph.ClassMatrix && len(l.Inputs[0].Dims) > 2 && l.Inputs[1].IsConst()
-	})
 }
 
 // settle goes on with what trials have chosen in the place of what the configuration leaves to them: they would be made anew for each
@@ -137,12 +130,15 @@ func (t *study) settle(q *config.Quantization) {
 			q.Equalization = "off"
 		}
 	}
+	if config.ChoosesRows(*q) {
+		q.Activations = q.WithRows(t.base.ByToken)
+	}
 }
 
 func (w way) apply(q *config.Quantization) {
 	q.Rounding, q.Equalization = cmp.Or(w.rounding, q.Rounding), cmp.Or(w.equalization, q.Equalization)
 	if w.tokens {
-		q.Activations = q.ByToken()
+		q.Activations = q.WithRows(true)
 	}
 	if w.residuals && !slices.Contains(q.Keep, "residuals") {
 		q.Keep = append(slices.Clone(q.Keep), "residuals")

@@ -42,11 +42,12 @@ func TestWays(t *testing.T) {
 		q := &cfg.Quantization
 		q.Rounding, q.Equalization, q.BiasCorrection = c.rounding, c.equalization, c.correction
 		of := &study{base: &c.base}
-		if got := waysOf(q.Full(), len(c.base.Equalized) > 0, false); !slices.Equal(got, c.want) {
+		if got := waysOf(q.Full(), &c.base, false); !slices.Equal(got, c.want) {
 			t.Errorf("rounding %s, equalization %s: ways %v, want %v", c.rounding, c.equalization, got, c.want)
 		}
-		if of.settle(q); [2]string{q.Rounding, q.Equalization} != c.settled {
-			t.Errorf("rounding %s, equalization %s: settled to %s and %s, want %v", c.rounding, c.equalization, q.Rounding, q.Equalization, c.settled)
+		of.base.ByToken = len(c.base.Equalized) > 0
+		if of.settle(q); q.Activations != map[bool]string{true: "asymmetric:token", false: "asymmetric"}[of.base.ByToken] || [2]string{q.Rounding, q.Equalization} != c.settled {
+			t.Errorf("rounding %s, equalization %s: settled to %s, %s and %s, want %v", c.rounding, c.equalization, q.Rounding, q.Equalization, q.Activations, c.settled)
 		}
 	}
 }
@@ -70,7 +71,7 @@ func TestWayApplied(t *testing.T) {
 func TestWayByToken(t *testing.T) {
 	for activations, want := range map[string]string{"": "asymmetric:token", "symmetric:u8": "symmetric:token", "asymmetric:token": "", "symmetric:token": ""} {
 		q := config.Quantization{Activations: activations, Rounding: "nearest", Equalization: "off"}
-		ways := waysOf(q.Full(), false, true)
+		ways := waysOf(q.Full(), &build.Lowered{ByToken: q.Scheme().ByToken}, true)
 		if tried := slices.Contains(ways, way{tokens: true}); tried != (want != "") {
 			t.Errorf("%q: %v", activations, ways)
 		}

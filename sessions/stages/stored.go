@@ -155,6 +155,14 @@ func (s *stored) equalized(by finder, how config.Quantization) build.Equalized {
 	return nil
 }
 
+// byToken returns what an engine file tells of the ranges of rows, if they were chosen so and its ranges hold; nil where they are to be chosen.
+func (s *stored) byToken(by finder, how config.Quantization) *bool {
+	if r := s.found(by); r != nil && key(r.Config.Quantization.Full()) == key(how.Full()) {
+		return &r.ByToken
+	}
+	return nil
+}
+
 // found returns the report of an engine file whose ranges were found so; nil where there is none.
 func (s *stored) found(by finder) *model.EngineReport {
 	if s.model.Engine == nil {

@@ -16,7 +16,7 @@ import (
 // quantizationKeys change how is quantised, on every pane of the calibration screen.
 func quantizationKeys(d pane.Desk) []ui.Key {
 	return []ui.Key{
-		pane.When(d, pane.NeedsQuantization, ui.K("A", "", "next scheme of activations: symmetric or asymmetric, i8, u8 or by token").Called("scheme")),
+		pane.When(d, pane.NeedsQuantization, ui.K("A", "", "next scheme of activations: symmetric or asymmetric, i8, u8, by token or as trials say").Called("scheme")),
 		pane.When(d, pane.NeedsQuantization, ui.K("B", "", "next bias correction: off, fast, exact").Called("bias correction")),
 		pane.When(d, pane.NeedsQuantization, ui.K("E", "", "next equalisation of channels: off, weights, activations").Called("equalisation")),
 		pane.When(d, pane.NeedsQuantization, ui.K("Z", "", "next rounding of weights: nearest, gptq, compensated, auto").Called("rounding")),
