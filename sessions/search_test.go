@@ -37,6 +37,11 @@ func TestSearch(t *testing.T) {
 	if first.Best == nil || told != len(first.Points) || len(first.Points) > 4 || first.Live || *first.Chosen().SQNR < goal || state.Err() != nil {
 		t.Fatalf("search %+v", first)
 	}
+	for _, p := range first.Points { // what is calibrated on is measured
+		if math.Abs(p.Predicted-*p.SQNR) > 0.1 {
+			t.Errorf("an engine of %.2f dB was predicted to have %.2f", *p.SQNR, p.Predicted)
+		}
+	}
 	if how.State, err = stages.OpenSearchState(path); err != nil {
 		t.Fatal(err)
 	}

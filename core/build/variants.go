@@ -33,7 +33,7 @@ type digest [sha256.Size]byte
 const mostVariantItems = 32
 
 // NewVariants returns items of r to run variants of n on: from all over the data, as many as so many networks of n's size can be
-// held of.
+// held of; where none is to be held, as many as a run by stages takes.
 func NewVariants(ctx context.Context, r *Replay, n *graph.Network, networks int) (*Variants, error) {
 	size := 0
 	for _, l := range n.Layers {
@@ -42,6 +42,9 @@ func NewVariants(ctx context.Context, r *Replay, n *graph.Network, networks int)
 		}
 	}
 	most := max(fewestHeld, min(heldBytes/max(1, size*networks), mostVariantItems))
+	if networks == 0 {
+		most = heldItems(n, r.Env)
+	}
 	s, err := r.stage(ctx, n, most)
 	if err != nil {
 		return nil, err

@@ -86,6 +86,9 @@ func TestVariants(t *testing.T) {
 	if held.Items() != 25 { // every second one
 		t.Errorf("%d items", held.Items())
 	}
+	if all, err := NewVariants(ctx, replay, o.Network, 0); err != nil || all.Items() != 50 {
+		t.Errorf("where nothing is held: %+v, %v", all, err)
+	}
 	if err := held.Hold(ctx, o.Network, quantised()); err != nil {
 		t.Fatal(err)
 	}

@@ -141,33 +141,6 @@ func (g *searching) solve(ctx context.Context, most float64) (best predicted, ok
 	return g.refine(ctx, leastTime(most), seeds...)
 }
 
-// firstMargin is how far above the SQNR that is asked for the first engine is predicted to be, in dB: predictions are on other items, and
-// an engine that lacks a little costs more to build and measure than half a decibel costs in time.
-const firstMargin = 0.5
-
-// bySQNR looks for the least time at an SQNR.
-func (g *searching) bySQNR(ctx context.Context) error {
-	off, margin := 0.0, firstMargin // dB by which engines on the data are better than predicted
-	for g.goesOn() {
-		best, ok, err := g.solve(ctx, report.Noise(*g.Goal.MinSQNR-off+margin))
-		if err != nil {
-			return err
-		}
-		p, fresh, err := g.measure(ctx, best.chosen, best.noise, fmt.Sprintf("predicted to have %.1f dB", report.Ratio(best.noise)+off))
-		if err != nil {
-			return err
-		}
-		if !fresh || !ok && !p.Meets {
-			return nil
-		}
-		if p.SQNR == nil {
-			return fmt.Errorf("the outputs have no SQNR: there is no data, or they are not numbers")
-		}
-		off, margin = *p.SQNR-report.Ratio(best.noise), 0
-	}
-	return nil
-}
-
 // goesOn reports whether another engine may be built.
 func (g *searching) goesOn() bool {
 	return len(g.report.Points) < g.Most && (len(g.report.Points) == 0 || !g.late(1))

@@ -16,16 +16,12 @@ var pointTime = run.Profiling{WarmUp: 50 * time.Millisecond, Iterations: 20, Dur
 
 // measure builds the engine of a set and measures it; fresh is false where that was done before.
 func (g *searching) measure(ctx context.Context, chosen []int, noise float64, why string) (p report.SearchPoint, fresh bool, err error) {
-	cfg := g.config.Clone()
+	cfg := g.configured(chosen)
 	p = report.SearchPoint{Why: why, Predicted: report.Ratio(noise)}
 	for i, k := range chosen {
 		if k >= 0 {
-			cfg = set(cfg, g.choices[i][k].to, g.parts[i].source)
 			p.Raised += len(g.parts[i].source)
 		}
-	}
-	if g.unquantised(chosen) && len(g.config.LayerPrecisions) == 0 {
-		cfg.Precision, cfg.LayerPrecisions = config.FP32, nil
 	}
 	id := key(cfg)
 	if i, ok := g.tried[id]; ok {
@@ -44,6 +40,20 @@ func (g *searching) measure(ctx context.Context, chosen []int, noise float64, wh
 	g.State.add(id, p)
 	g.show()
 	return g.report.Points[g.tried[id]], true, nil
+}
+
+// configured returns the configuration of a set.
+func (g *searching) configured(chosen []int) config.Config {
+	cfg := g.config.Clone()
+	for i, k := range chosen {
+		if k >= 0 {
+			cfg = set(cfg, g.choices[i][k].to, g.parts[i].source)
+		}
+	}
+	if g.unquantised(chosen) && len(g.config.LayerPrecisions) == 0 {
+		cfg.Precision, cfg.LayerPrecisions = config.FP32, nil
+	}
+	return cfg
 }
 
 // unquantised reports whether a set leaves no part in INT8, and none in another precision than FP32: it is the model as it was.

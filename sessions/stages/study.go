@@ -44,11 +44,19 @@ type study struct {
 	how      build.LowerConfig // of the configuration
 	alone    *build.Correction // of a layer that is quantised by itself
 	from     dataset.Data      // that variants are run on
+	replay   *build.Replay     // from
 	variants *build.Variants
 	want     build.Outputs // of FP32: the outputs that variants are compared by
-	noise    float64       // of the configuration
-	cost     cost          // of the configuration
+	confirm  compared
+	noise    float64 // of the configuration
+	cost     cost    // of the configuration
 	parts    []studied
+}
+
+// compared is what networks are compared on that nothing is held of: more items than variants are run on.
+type compared struct {
+	items *build.Variants // nil before there is anything to compare
+	want  build.Outputs
 }
 
 // studied is a layer, or a group of layers that read one scale, that is in 8 bits.
@@ -181,8 +189,8 @@ func (t *study) prepare(ctx context.Context) error {
 	t.calibration.device.Busy.Lock()
 	defer t.calibration.device.Busy.Unlock()
 	t.told.Progress(report.Progress{Phase: "running FP32 and " + string(t.config.Precision)})
-	replay := &build.Replay{Backend: t.calibration.host, Env: collecting.Symbols, Batches: inputsOf(t.from, t.from.Len()), Items: t.from.Len()}
-	if t.variants, err = build.NewVariants(ctx, replay, t.base.Quantised, 2); err != nil {
+	t.replay = &build.Replay{Backend: t.calibration.host, Env: collecting.Symbols, Batches: inputsOf(t.from, t.from.Len()), Items: t.from.Len()}
+	if t.variants, err = build.NewVariants(ctx, t.replay, t.base.Quantised, 2); err != nil {
 		return err
 	}
 	if err := t.variants.Hold(ctx, t.source.Network, t.base.Quantised); err != nil {
@@ -191,12 +199,18 @@ func (t *study) prepare(ctx context.Context) error {
 	if t.want, err = t.variants.Run(ctx, t.source.Network); err != nil {
 		return err
 	}
-	if !t.together {
-		t.want = t.want[:min(1, len(t.want))]
-	}
+	t.want = t.judging(t.want)
 	got, err := t.variants.Run(ctx, t.base.Quantised)
 	t.noise = t.want.Noise(got)
 	return err
+}
+
+// judging returns the outputs that networks are compared by.
+func (t *study) judging(outputs build.Outputs) build.Outputs {
+	if t.together {
+		return outputs
+	}
+	return outputs[:min(1, len(outputs))]
 }
 
 // variant is how a network differs from that of the study.
@@ -258,6 +272,28 @@ func (t *study) noiseOf(ctx context.Context, v variant) (float64, error) {
 		return 0, err
 	}
 	return t.want.Noise(got), nil
+}
+
+// noiseOfOwn returns the squared error of a network of its own, as noiseOf does that of a variant, on more items.
+func (t *study) noiseOfOwn(ctx context.Context, n *graph.Network) (float64, error) {
+	t.calibration.device.Busy.Lock()
+	defer t.calibration.device.Busy.Unlock()
+	if t.confirm.items == nil {
+		items, err := build.NewVariants(ctx, t.replay, t.base.Quantised, 0)
+		if err != nil {
+			return 0, err
+		}
+		want, err := items.Run(ctx, t.source.Network)
+		if err != nil {
+			return 0, err
+		}
+		t.confirm = compared{items, t.judging(want)}
+	}
+	got, err := t.confirm.items.Run(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	return t.confirm.want.Noise(got), nil
 }
 
 // costOf returns what a variant takes, with all that fuses in it.
