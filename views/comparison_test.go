@@ -79,11 +79,11 @@ func TestCompareKeys(t *testing.T) {
 	b.wants("A is int8/mse")
 	b.publish(slower(t))
 	b.press("d")
-	b.wants("A is int8/mse, B is fp32", "What B changes of A", "slower", "A  int8/mse", "B  fp32", "1 split", "1 removed", "25 re-typed", "too few samples, not side by side")
+	b.wants("What B changes of A", "slower", "A  int8/mse", "B  fp32", "1 split", "1 removed", "25 re-typed", "too few samples, not side by side")
 	b.press("G")
 	b.wants("noise")
 	b.press("s")
-	b.wants("A is fp32, B is int8/mse", "A  fp32", "B  int8/mse", "1 merged", "1 added")
+	b.wants("A  fp32", "B  int8/mse", "1 merged", "1 added")
 	b.press("/")
 	for _, r := range "significant|Quantize" {
 		b.press(string(r))
@@ -138,7 +138,7 @@ func TestCompareWaits(t *testing.T) {
 	b.wants("reading what is marked")
 	b.lacks("is it real?")
 	b.run(reading)
-	b.wants("A  int8/mse", "B  old.trtui", "slower", "A is int8/mse, B is old.trtui")
+	b.wants("A  int8/mse", "B  old.trtui", "slower")
 }
 
 // TestCompareFile opens files that a person names as B and as A; where none are read there is no key for it.
@@ -303,10 +303,10 @@ func TestCompareFirst(t *testing.T) {
 	b.app = app
 	b.size(160, 40)
 	b.run(app.Init())
-	b.wants("A is old.engine, B is new.engine", "What B changes of A", "A  old.engine", "2.50x slower")
+	b.wants("What B changes of A", "A  old.engine", "2.50x slower")
 	b.lacks("not side by side")
 	b.press("s")
-	b.wants("A is new.engine, B is old.engine", "2.50x faster")
+	b.wants("A  new.engine", "B  old.engine", "2.50x faster")
 	b.press("1")
 	b.run(app.Init())
 	b.wants("1 Overview")
@@ -344,7 +344,7 @@ func TestCompareInTurns(t *testing.T) {
 	fp32 := slower(t)
 	b.publish(fp32)
 	b.press("d")
-	b.wants("A is int8/mse, B is fp32", "not side by side")
+	b.wants("A  int8/mse", "B  fp32", "not side by side")
 	b.press("t")
 	if n := len(b.ctl.asked); n == 0 || b.ctl.asked[n-1] != "beside int8/mse fp32" {
 		t.Errorf("asked for %v", b.ctl.asked)
@@ -382,7 +382,7 @@ func TestCompareRecordingsInTurns(t *testing.T) {
 		b.app = app
 		b.size(200, 60)
 		b.run(app.Init())
-		b.wants("A is one.trtui, B is two.trtui")
+		b.wants("A  one.trtui", "B  two.trtui")
 		return b
 	}
 	b := open(first, second)

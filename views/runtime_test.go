@@ -146,7 +146,7 @@ func TestContextsThreads(t *testing.T) {
 	b.wants("items/s by median", "best takes 3 threads, engine has 1", "threads")
 	snap.Device.Threads = 4
 	b.publish(&snap)
-	b.wants(" any latency, items/s by wall time")
+	b.wants(" by wall time, any latency")
 	b.lacks("best takes")
 }
 

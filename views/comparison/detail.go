@@ -61,17 +61,22 @@ func (v *changeView) Update(msg tea.Msg) tea.Cmd {
 	if cmd, ok := v.of.cmp.press(msg, v.in.Snap); ok {
 		return cmd
 	}
+	scroll(&v.top, msg)
+	return nil
+}
+
+// scroll moves the line that is shown first.
+func scroll(top *int, msg tea.Msg) {
 	if k, ok := msg.(tea.KeyPressMsg); ok {
 		switch k.String() {
 		case "up", "k":
-			v.top = max(v.top-1, 0)
+			*top = max(*top-1, 0)
 		case "down", "j":
-			v.top++
+			*top++
 		case "g", "home":
-			v.top = 0
+			*top = 0
 		}
 	}
-	return nil
 }
 
 func (v *changeView) Render(w, h int) string {
@@ -151,6 +156,7 @@ func (v *changeView) lines(g *report.LayerChange, w int) (lines []styledLine) {
 type sidesView struct {
 	in  pane.Input
 	cmp *Pair
+	top int // line that is shown first
 }
 
 func (v *sidesView) Title() string { return "A and B" }
@@ -168,8 +174,11 @@ func (v *sidesView) Update(msg tea.Msg) tea.Cmd {
 	if v.in.Take(msg) {
 		return nil
 	}
-	cmd, _ := v.cmp.press(msg, v.in.Snap)
-	return cmd
+	if cmd, ok := v.cmp.press(msg, v.in.Snap); ok {
+		return cmd
+	}
+	scroll(&v.top, msg)
+	return nil
 }
 
 func (v *sidesView) Render(w, h int) string {
@@ -183,22 +192,21 @@ func (v *sidesView) Render(w, h int) string {
 			c.Fit(1, 1, c.W-2, style, text)
 			return
 		}
-		y := 0
+		var lines []func(y int)
 		half := (w - 12) / 2
 		row := func(name, a, b string, style ui.Style) {
-			if y < h {
+			lines = append(lines, func(y int) {
 				c.Fit(1, y, 10, ui.Muted, name)
 				c.FitName(11, y, half-1, style, a)
 				c.FitName(11+half, y, w-12-half, style, b)
-			}
-			y++
+			})
 		}
 		if a, b := "A  "+d.A.Name, "B  "+d.B.Name; max(ui.Width(a), ui.Width(b)) < half {
 			row("", a, b, ui.Bold)
 		} else { // in lines of their own
-			c.FitName(1, 0, w-2, ui.Bold, a)
-			c.FitName(1, 1, w-2, ui.Bold, b)
-			y = 2
+			for _, name := range []string{a, b} {
+				lines = append(lines, func(y int) { c.FitName(1, y, w-2, ui.Bold, name) })
+			}
 		}
 		for _, f := range sideFacts(d) {
 			if f[1] != "" || f[2] != "" {
@@ -207,9 +215,16 @@ func (v *sidesView) Render(w, h int) string {
 		}
 		for _, line := range v.graph(d) {
 			for _, part := range ui.Wrap(line.text, w-2) {
-				c.Fit(1, y, w-2, line.style, part)
-				y++
+				lines = append(lines, func(y int) { c.Fit(1, y, w-2, line.style, part) })
 			}
+		}
+		v.top = max(min(v.top, len(lines)-h), 0)
+		for y, draw := range lines[v.top:min(v.top+h, len(lines))] {
+			if below := len(lines) - v.top - h + 1; y == h-1 && below > 1 && h > 2 {
+				c.Fit(1, y, w-2, ui.Muted, fmt.Sprintf("%d more lines, with down", below))
+				break
+			}
+			draw(y)
 		}
 	})
 }

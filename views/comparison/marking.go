@@ -47,7 +47,7 @@ func (c *Pair) take(msg tea.Msg) (tea.Cmd, bool) {
 		if msg.err != nil { // the pane says it
 			return nil, true
 		}
-		return pane.Say(ui.Plain, "A is "+msg.sides[0].Name+", B is "+msg.sides[1].Name), true
+		return pane.Say(ui.Plain, ""), true // panes name both: the line of keys is free again
 	}
 	return nil, false
 }

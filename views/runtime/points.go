@@ -171,7 +171,10 @@ func (v *pointsView) Note() (string, ui.Style) {
 			}
 			return note, ui.Warn
 		}
-		return v.in.Note(v.limitText() + ", items/s by wall time")
+		if v.allowed() > 0 {
+			return v.in.Note(v.limitText() + ", items/s by wall time")
+		}
+		return v.in.Note("by wall time, " + v.limitText()) // where there is no room for both, that there is no limit goes without saying
 	case v.over == overAxis && v.split.of(v.along.axis(r)) != nil:
 		return v.split.note(v.split.of(v.along.axis(r)))
 	case v.over == overAxis:
