@@ -47,6 +47,22 @@ func TestShare(t *testing.T) {
 	} else if strings.Contains(out, "each configuration that you try") || strings.Contains(out, "no configuration was recorded") {
 		t.Error("the configuration that was recorded is not listed as tried")
 	}
+	picture := func(theme ...string) string {
+		out, _ := command(t, 0, append([]string{"export", "svg", session, "-o", "-"}, theme...)...)
+		return out
+	}
+	dark := picture("--theme", "dark")
+	if usual := picture(); usual != dark {
+		t.Error("a picture is not dark without a theme")
+	}
+	t.Setenv("NO_COLOR", "1")
+	if plain := picture(); plain == dark || strings.Contains(plain, "#e6a83c") {
+		t.Error("with NO_COLOR a picture has colours")
+	}
+	if picture("--theme", "dark") != dark {
+		t.Error("with NO_COLOR a theme that is asked for has no colours")
+	}
+	t.Setenv("NO_COLOR", "")
 	for says, args := range map[string][]string{
 		"-o FILE is missing":    {"html", layers},
 		"-o FOLDER is missing":  {"csv", layers},

@@ -92,7 +92,7 @@ func writeManual(w io.Writer, root *cobra.Command) {
 
 // environment are the variables that the program reads.
 var environment = []struct{ name, text string }{
-	{"NO_COLOR", "No colours."},
+	{"NO_COLOR", "No colours, on the terminal and in pictures, but for those of --theme."},
 	{cpuFeatures, "Use no more of the processor than this: avx512+vnni+amx, avx512+vnni, avx512, avx2+avxvnni, avx2 or generic."},
 	{"TRTUI_LIBCUDA", "The CUDA driver library, where it is not found by its name."},
 	{"TRTUI_PTXAS", "NVIDIA's assembler, which trtui inspect kernel asks about kernels for a simulated GPU."},

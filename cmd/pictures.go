@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -101,7 +102,7 @@ func pictureCommand(t tables, form ui.PictureForm) *cobra.Command {
 	f.StringVar(&o.screen, "screen", "", "which `SCREEN`, by its digit or name: "+strings.Join(screenNames(), ", ")+" ("+usual+")")
 	f.StringVar(&o.press, "press", "", "`KEYS` that are pressed then, as in v,v or tab,z, with commas between them")
 	f.StringVar(&o.size, "cells", "120x40", "the `SIZE` of the terminal, as COLUMNSxLINES")
-	f.StringVar(&o.look.look.Theme, "theme", "dark", "`THEME` dark, light, contrast, colour-blind, colour-blind-light or a JSON file of one's own")
+	f.StringVar(&o.look.look.Theme, "theme", "", "`THEME` dark, light, contrast, colour-blind, colour-blind-light or a JSON file of one's own; default: dark, and where NO_COLOR is set no colours")
 	under(c, outputHeading, "output", "at")
 	under(c, screenHeading, "screen", "press", "cells", "theme")
 	return c
@@ -176,6 +177,7 @@ func (o *pictureFlags) draw(ctx context.Context, stdout, stderr io.Writer, args 
 	if err := o.look.checkTheme(); err != nil {
 		return err
 	}
+	o.look.look.NoColor = o.look.look.Theme == "" && os.Getenv("NO_COLOR") != ""
 	if o.screenName(shot.Screen) == "runtime" {
 		o.format.Parts |= report.PartRuntime
 	}
