@@ -59,6 +59,13 @@ func TestStaticReshapes(t *testing.T) {
 			return n.output(z, n.add("Halve", graph.Reshape, graph.ReshapeAttrs{}, x, list("Halves", b, twice, n.ints(3))),
 				n.add("Both", graph.Reshape, graph.ReshapeAttrs{}, x, list("Rest", twice, b, n.ints(3), n.ints(1))))
 		}},
+		{"extents-of-what-is-computed", func(n *net) *graph.Network { // of the last Shape no input has the first one
+			a := n.AddInput("a", numeric.F32, symbolic.Symbol("batch"), symbolic.Symbol("length"))
+			x := n.relu("Relu", n.add("Unsqueeze", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{2}}, a))
+			y := n.add("Expand", graph.Expand, nil, n.weights("one", 1, 1, 1), n.add("Shape", graph.ShapeOf, graph.ShapeAttrs{End: 3}, x))
+			z := n.add("Twice", graph.Concat, graph.ConcatAttrs{}, x, x)
+			return n.output(y, n.add("Extents", graph.ShapeOf, graph.ShapeAttrs{End: 3}, z))
+		}},
 	})
 }
 
