@@ -37,6 +37,48 @@ func (h *headParts) readByAttention(r *pass.Rewrite) bool {
 // productBehind returns the one product that all follows from t in, which is moved, scaled and turned on the way at most; nil for none.
 func productBehind(t *graph.Tensor) *graph.Layer {
 	var product *graph.Layer
+	all := readersBehind(t, func(t *graph.Tensor, u *graph.Layer) ([]*graph.Tensor, bool) {
+		_, program := graph.ProgramOf(u)
+		switch {
+		case u.Op == graph.ShapeOf:
+		case u.Op == graph.MatMul && (product == nil || u == product):
+			product = u
+		case u.Epilogue.Args == 0 && u.Inputs[0] == t && (u.Op == graph.Transpose || u.Op == graph.Slice || u.Op == graph.Split || u.Op.Memory == graph.Viewed),
+			u.Epilogue.Args == 0 && (program || u.Op == graph.Concat):
+			return u.Outputs, true
+		default:
+			return nil, false
+		}
+		return nil, true
+	})
+	if !all {
+		return nil
+	}
+	return product
+}
+
+// weighsBy reports whether a product reads what a softmax makes of another's result.
+func weighsBy(scores, weighs *graph.Layer) bool {
+	soft, read := map[*graph.Tensor]bool{}, false
+	readersBehind(scores.Outputs[0], func(t *graph.Tensor, u *graph.Layer) ([]*graph.Tensor, bool) {
+		_, program := graph.ProgramOf(u)
+		switch {
+		case u == weighs:
+			read = soft[t]
+			return nil, false
+		case u.Op == graph.Softmax, program, u.Op == graph.Cast, u.Op.Memory == graph.Viewed:
+			y := u.Outputs[0]
+			soft[y] = soft[y] || soft[t] || u.Op == graph.Softmax
+			return u.Outputs[:1], true
+		}
+		return nil, true
+	})
+	return read
+}
+
+// readersBehind shows each layer that reads t, with what it reads, and those that read the tensors that visit goes on at. It reports
+// whether it saw all of them: not where visit returns false, nor of very many.
+func readersBehind(t *graph.Tensor, visit func(t *graph.Tensor, u *graph.Layer) (on []*graph.Tensor, more bool)) bool {
 	open, seen := []*graph.Tensor{t}, map[*graph.Tensor]bool{}
 	for len(open) > 0 && len(seen) < maxWalk {
 		t := open[0]
@@ -45,45 +87,12 @@ func productBehind(t *graph.Tensor) *graph.Layer {
 		}
 		seen[t] = true
 		for _, u := range t.Users {
-			_, program := graph.ProgramOf(u)
-			switch {
-			case u.Op == graph.ShapeOf:
-			case u.Op == graph.MatMul && (product == nil || u == product):
-				product = u
-			case u.Epilogue.Args == 0 && u.Inputs[0] == t && (u.Op == graph.Transpose || u.Op == graph.Slice || u.Op == graph.Split || u.Op.Memory == graph.Viewed),
-				u.Epilogue.Args == 0 && (program || u.Op == graph.Concat):
-				open = append(open, u.Outputs...)
-			default:
-				return nil
+			on, more := visit(t, u)
+			if !more {
+				return false
 			}
+			open = append(open, on...)
 		}
 	}
-	if len(open) > 0 {
-		return nil
-	}
-	return product
-}
-
-// weighsBy reports whether a product reads what a softmax makes of another's result.
-func weighsBy(scores, weighs *graph.Layer) bool {
-	open, seen, soft := []*graph.Tensor{scores.Outputs[0]}, map[*graph.Tensor]bool{}, map[*graph.Tensor]bool{}
-	for len(open) > 0 && len(seen) < maxWalk {
-		t := open[0]
-		if open = open[1:]; seen[t] {
-			continue
-		}
-		seen[t] = true
-		for _, u := range t.Users {
-			_, program := graph.ProgramOf(u)
-			switch {
-			case u == weighs:
-				return soft[t]
-			case u.Op == graph.Softmax, program, u.Op == graph.Cast, u.Op.Memory == graph.Viewed:
-				y := u.Outputs[0]
-				soft[y] = soft[y] || soft[t] || u.Op == graph.Softmax
-				open = append(open, y)
-			}
-		}
-	}
-	return false
+	return len(open) == 0
 }
