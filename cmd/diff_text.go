@@ -81,7 +81,7 @@ func writeGroups(w io.Writer, groups []report.LayerChange) {
 		a, b := groupTimes(c)
 		x, y := c.SQNR()
 		rows = append(rows, []string{
-			short(c.Name), signedUS(c.Delta), diverging(float64(c.Delta), float64(most), 8), a, b, ratioText(c.Ratio), verdictText(&c), known(c.Q, chance), ratioText(c.Told),
+			changeName(&c), signedUS(c.Delta), diverging(float64(c.Delta), float64(most), 8), a, b, ratioText(c.Ratio), verdictText(&c), known(c.Q, chance), ratioText(c.Told),
 			c.Kind, precisions(c), tacticsText(c), pairText(x, y),
 		})
 	}
@@ -221,7 +221,7 @@ func writeDiffMarkdown(w io.Writer, d *report.Diff, all bool) {
 		for _, c := range groups {
 			a, b := groupTimes(c)
 			x, y := c.SQNR()
-			row("`"+short(c.Name)+"`", signedUS(c.Delta), a, b, ratioText(c.Ratio), verdictText(&c), known(c.Q, chance), ratioText(c.Told), c.Kind, precisions(c), tacticsText(c), pairText(x, y))
+			row("`"+changeName(&c)+"`", signedUS(c.Delta), a, b, ratioText(c.Ratio), verdictText(&c), known(c.Q, chance), ratioText(c.Told), c.Kind, precisions(c), tacticsText(c), pairText(x, y))
 		}
 	})
 	if others > 0 {
@@ -247,6 +247,15 @@ func writeMarkdown(w io.Writer, header []string, rows func(row func(...string)))
 	row(header...)
 	row(rule...)
 	rows(row)
+}
+
+// changeName names a group, by both sides where it is not names that align it.
+func changeName(c *report.LayerChange) string {
+	a, b := c.Names()
+	if !c.Alike || a == b {
+		return short(c.Name)
+	}
+	return short(a) + " -> " + short(b)
 }
 
 func groupTimes(c report.LayerChange) (a, b string) {

@@ -12,7 +12,8 @@ const mostAlike = 1 << 24
 
 // alignAlike aligns what names do not where they say next to nothing: of two exports of one model, or of a model and one that was
 // trained for fewer bits, whose layers are counted otherwise. Where fewer than half of the layers of the side that has less are
-// aligned by name, the others are by what they are, in their order: the longest sequence that both sides have.
+// aligned by name, the others are by what they are, in their order: the longest sequence that both sides have. Reformats, which are named
+// after their tensors, are aligned by the layers between which they stand.
 func alignAlike(groups []Group, a, b []Step) []Group {
 	named, least := 0, min(len(a)-reformats(a), len(b)-reformats(b))
 	var one, other []int // groups that have one step, of one side
@@ -40,6 +41,7 @@ func alignAlike(groups []Group, a, b []Step) []Group {
 		y.A, y.From, y.Alike = x.A, slices.Concat(x.From, y.From), true
 		gone[one[p[0]]] = true
 	}
+	alignReformats(groups, a, b, gone)
 	var left []Group
 	for i, g := range groups {
 		if !gone[i] {
@@ -53,6 +55,56 @@ func alignAlike(groups []Group, a, b []Step) []Group {
 		return x.A[0] - y.A[0]
 	})
 	return order(left)
+}
+
+// alignReformats aligns reformats of one side each that stand between the same groups of layers, in their order, and notes which groups
+// are gone then.
+func alignReformats(groups []Group, a, b []Step, gone map[int]bool) {
+	type place struct{ before, behind int } // groups; -1: none
+	of := [2][]int{make([]int, len(a)), make([]int, len(b))}
+	for i, g := range groups {
+		if gone[i] {
+			continue
+		}
+		for side, steps := range [][]int{g.A, g.B} {
+			for _, k := range steps {
+				of[side][k] = i
+			}
+		}
+	}
+	between := func(side, step int, steps []Step) place {
+		p := place{-1, -1}
+		for k := step - 1; k >= 0 && p.before < 0; k-- {
+			if !steps[k].Reformat {
+				p.before = of[side][k]
+			}
+		}
+		for k := step + 1; k < len(steps) && p.behind < 0; k++ {
+			if !steps[k].Reformat {
+				p.behind = of[side][k]
+			}
+		}
+		return p
+	}
+	waiting := map[place][]int{} // groups of A
+	for k, s := range a {
+		if g := of[0][k]; s.Reformat && len(groups[g].A) == 1 && len(groups[g].B) == 0 {
+			p := between(0, k, a)
+			waiting[p] = append(waiting[p], g)
+		}
+	}
+	for k, s := range b {
+		g := of[1][k]
+		if !s.Reformat || len(groups[g].B) != 1 || len(groups[g].A) != 0 {
+			continue
+		}
+		p := between(1, k, b)
+		if list := waiting[p]; len(list) > 0 {
+			x, y := &groups[list[0]], &groups[g]
+			y.A, y.From, y.Alike = x.A, slices.Concat(x.From, y.From), true
+			gone[list[0]], waiting[p] = true, list[1:]
+		}
+	}
 }
 
 func reformats(steps []Step) (n int) {

@@ -26,7 +26,9 @@ func TestAlignAlike(t *testing.T) {
 		{"counted otherwise", "a1:c a2:c a3:p a4:g", "b1:c b2:c b3:p b4:g", "0~0 1~1 2~2 3~3"},
 		{"one more, in between", "a1:c a2:q a3:c a4:g", "b1:c b2:c b3:g", "0~0 1= 2~1 3~2"},
 		{"one less", "a1:c a2:p", "b1:c b2:r b3:p", "0~0 =1 1~2"},
-		{"reformats stay alone", "a1:c ~r1 a2:p", "b1:c ~r2 b2:p", "0~0 1= =1 2~2"},
+		{"reformats between the same", "~q1 a1:c ~r1 a2:p", "~q2 b1:c ~r2 b2:p", "0~0 1~1 2~2 3~3"},
+		{"more reformats on one side", "a1:c ~r1 ~r2 a2:p ~r3", "b1:c ~s1 b2:p", "0~0 1~1 2= 3~2 4="},
+		{"reformats elsewhere", "a1:c ~r1 a2:p a3:g", "b1:c b2:p ~s1 b3:g", "0~0 1= 2~1 =2 3~3"},
 		{"one name in common of four", "a1:c x:p a3:c a4:g", "b1:c x:p b3:c b4:g", "0~0 1=1 2~2 3~3"},
 		{"half of the names in common", "x:c y:p a3:c a4:g", "x:c y:p b3:c b4:g", "0=0 1=1 2= 3= =2 =3"},
 		{"another order", "a1:c a2:p", "b1:p b2:c", "0= 1~0 =1"},
@@ -116,5 +118,11 @@ func TestOfAlike(t *testing.T) {
 	}
 	if want := "few layers have names in common: 3 of 3 groups are aligned by op, window and shape, in their order"; !slices.Contains(d.Notes, want) {
 		t.Errorf("notes %q", d.Notes)
+	}
+	if len(d.AddedSources)+len(d.RemovedSources) > 0 {
+		t.Errorf("what is called otherwise is added, %q, and removed, %q", d.AddedSources, d.RemovedSources)
+	}
+	if a, b := d.Groups[0].Names(); a != "Conv_0" || b != "conv/0" {
+		t.Errorf("the first is %s in A and %s in B", a, b)
 	}
 }

@@ -52,7 +52,7 @@ func Of(a, b Side) (*report.Diff, error) {
 	}
 	slices.SortStableFunc(d.Groups, func(x, y report.LayerChange) int { return cmp.Compare(abs(y.Delta), abs(x.Delta)) })
 	d.Rounds = min(roundsOf(ta.Layers), roundsOf(tb.Layers))
-	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot)
+	d.AddedSources, d.RemovedSources = sources(a.Snapshot, b.Snapshot, d.Groups)
 	d.ChangedSources = changedSources(a.Snapshot, b.Snapshot)
 	d.Notes = slices.Concat(notesOnData(a, b), notes(d), notesOnShapes(a, b), notesOnFiles(a, b, d.Alike() > 0))
 	return d, nil
@@ -195,7 +195,8 @@ func change(g Group, a, b *report.Snapshot, tables uTables) report.LayerChange {
 	if tick := max(a.Timings.Tick, b.Timings.Tick); tick > 0 { // a median that lies between two steps falls on either
 		c.Least = 2 * tick
 	}
-	c.Name = cmp.Or(name(c.B), name(c.A))
+	x, y := c.Names()
+	c.Name = cmp.Or(y, x)
 	if ta > 0 && tb > 0 {
 		c.Ratio = float64(tb) / float64(ta)
 	}
@@ -205,15 +206,6 @@ func change(g Group, a, b *report.Snapshot, tables uTables) report.LayerChange {
 		}
 	}
 	return c
-}
-
-// name is that of the layer of a side that takes longest, which is what the group is about.
-func name(side []report.LayerSide) string {
-	if len(side) == 0 {
-		return ""
-	}
-	longest := slices.MaxFunc(side, func(x, y report.LayerSide) int { return cmp.Compare(x.Time, y.Time) })
-	return longest.Layer
 }
 
 func layers(s *report.Snapshot, steps []int) []report.LayerSide {

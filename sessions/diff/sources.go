@@ -26,13 +26,19 @@ func sourcesOf(s *report.Snapshot) []report.Layer {
 	return s.Model.Layers
 }
 
-// sources returns the source layers that one side's model has and the other's has not.
-func sources(a, b *report.Snapshot) (added, removed []string) {
+// sources returns the source layers that one side's model has and the other's has not; those of groups that are aligned by what they are
+// have other names alone.
+func sources(a, b *report.Snapshot, groups []report.LayerChange) (added, removed []string) {
 	if a.Model == nil || b.Model == nil || a.Model.ByName || b.Model.ByName {
 		return nil, nil
 	}
 	less := func(x, y []report.Layer) (list []string) {
 		has := map[string]bool{}
+		for i := range groups {
+			for _, name := range groups[i].From {
+				has[name] = has[name] || groups[i].Alike
+			}
+		}
 		for _, l := range y {
 			has[l.Name] = true
 		}

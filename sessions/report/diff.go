@@ -183,7 +183,7 @@ func (c *CommonChange) Text() string {
 	case c == nil || c.Spread == 0:
 		return ""
 	}
-	return fmt.Sprintf("%s with the same kernels differ between the two occasions by %.1f %% (median): a layer counts only beyond that", config.CountOf(c.Layers, "layer", "layers"), 100*c.Spread)
+	return fmt.Sprintf("%s with the same kernels differ by %.1f %% all the same (median): a layer counts only beyond that", config.CountOf(c.Layers, "layer", "layers"), 100*c.Spread)
 }
 
 // The kinds of [LayerChange].
@@ -211,14 +211,24 @@ type LayerChange struct {
 
 	// P is the chance that such a difference is noise: the larger of those of Mann and Whitney's U test on medians of rounds, and
 	// of Student's t test of the least by which its percentiles are apart beyond what all layers have in common, against how far
-	// those of layers with the same kernels that take about as long are apart on the two occasions. Q is the rate of false
-	// discoveries among the groups with a Q as low; nil where there are too few samples or nothing to compare.
+	// those of layers with the same kernels that take about as long are apart. Q is the rate of false discoveries among the groups with a Q
+	// as low: of the same kernels, or of others, which are judged apart; nil where there are too few samples or nothing to compare.
 	P, Q   *float64 `json:",omitempty"`
 	Told   float64  `json:",omitempty" output:"told_ratio"` // the least ratio, either way and beyond what all have in common, that would be told from noise; 0: not known
 	Slight bool     `json:",omitempty"`                     // Q is within the diff's rate, but the change is under what counts
 	// Least is the change that counts where a side tells times in such steps that it is more than LeastDelta.
 	Least       time.Duration `json:",omitempty"`
 	Significant bool          // Q is within the diff's rate, and the change is 2 % and 0.25 µs at least; or nothing was measured and they differ
+}
+
+// Peers returns how many groups a group's verdict is held to the rate of false discoveries with: those with the same kernels, or the others.
+func (d *Diff) Peers(c *LayerChange) (n int) {
+	for i := range d.Groups {
+		if g := &d.Groups[i]; g.Q != nil && (g.Kind == KindSame) == (c.Kind == KindSame) {
+			n++
+		}
+	}
+	return n
 }
 
 // Alike returns how many groups are aligned by what their layers are, and not by names.
@@ -279,6 +289,17 @@ type LayerSide struct {
 	Time      time.Duration `output:"median"`
 	Bytes     int64         // read and written, weights included
 	SQNR      *float64      `unit:"db" exact:"exact"` // of its output in the engine, to FP32's; nil: not known
+}
+
+// Names returns that of the layer of each side that takes longest, which is what the group is about; empty of a side that has none.
+func (c *LayerChange) Names() (a, b string) {
+	name := func(side []LayerSide) string {
+		if len(side) == 0 {
+			return ""
+		}
+		return slices.MaxFunc(side, func(x, y LayerSide) int { return cmp.Compare(x.Time, y.Time) }).Layer
+	}
+	return name(c.A), name(c.B)
 }
 
 // Bytes returns what the layers of each side read and write.
