@@ -47,8 +47,8 @@ func diffCommand(t tables) *cobra.Command {
 			"Layers are aligned by the source layers that they compute; where those were fused otherwise, as groups; where names say\n" +
 			"nothing of it, by op, window and shape in their order. A difference of times counts where medians of rounds differ by\n" +
 			"Mann and Whitney's U test, and where the layer's percentiles from 10 to 75 % all moved, beyond what all layers have in\n" +
-			"common, by more than those of layers with the same kernels do, with a false discovery rate of 5 % among all layers\n" +
-			"(Benjamini and Hochberg), and by 2 % and 0.25 µs at least. What is measured on two occasions has to differ by more than\n" +
+			"common, by more than those of layers with the same kernels do, with a false discovery rate of 5 % (Benjamini and\n" +
+			"Hochberg) among these and among all others, and by 2 % and 0.25 µs at least. What is measured on two occasions has to differ by more than\n" +
 			"what is measured in turns: from what ratio on a layer is told is said.\n\n" +
 			"Three and more are set side by side as a matrix: latency, accuracy and memory of each, which are worth having since no other\n" +
 			"is faster and as good, and the layers whose times differ most.",

@@ -214,8 +214,8 @@ func TestOfRandom(t *testing.T) {
 
 // TestOfUnsettled: where the whole differs and no layer can be told from noise, it is said of how many rounds that is.
 func TestOfUnsettled(t *testing.T) {
-	a := snapshot(config.FP32, 1000*us, layer("c + r", "f32", "conv", 500*us, "c", "r"), layer("d", "f32", "conv", 300*us, "d"))
-	b := snapshot(config.FP32, 1050*us, layer("c", "f32", "conv", 490*us, "c"), layer("r", "f32", "relu", 11*us, "r"), layer("d", "f32", "conv", 301*us, "d"))
+	a := snapshot(config.FP32, 1000*us, layer("d", "f32", "conv", 300*us, "d"), layer("c + r", "f32", "conv", 500*us, "c", "r"))
+	b := snapshot(config.FP32, 1050*us, layer("d", "f32", "conv", 301*us, "d"), layer("c", "f32", "conv", 490*us, "c"), layer("r", "f32", "relu", 11*us, "r"))
 	of := func() *report.Diff {
 		d, err := Of(Side{Name: "a", Snapshot: a}, Side{Name: "b", Snapshot: b})
 		if err != nil {
@@ -226,7 +226,7 @@ func TestOfUnsettled(t *testing.T) {
 	if d := of(); !d.Unsettled() || d.Rounds != 15 || len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "in 15 rounds: more rounds in turns") {
 		t.Errorf("%+v %q", d.Rounds, d.Notes)
 	}
-	b.Timings.Layers[2] = layer("d", "f32", "conv", 350*us, "d")
+	b.Timings.Layers[0] = layer("d", "f32", "conv", 350*us, "d")
 	if d := of(); d.Unsettled() || len(d.Notes) != 0 {
 		t.Errorf("%q", d.Notes)
 	}

@@ -7,6 +7,17 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
+// Layers with the same kernel on both sides, for the same op at the same extents, are the controls of a comparison: nothing of them was
+// changed, so that what they are apart by is its noise, of the machine, of where tensors lie, and of what the kernel before has left in
+// the caches. The rule for a verdict:
+//
+//   - A layer differs by what it is apart beyond the controls that take about as long (occasions.spread). Of a control these are the others
+//     that are like it: behind the same control on both sides, or displaced.
+//   - Controls are judged among themselves, and all others among theirs: the false discoveries that are allowed among many real changes
+//     are not to be controls.
+//   - A control is displaced where the step before it is another one on the other side: it finds other things in the caches, and takes up
+//     to half or twice as long. Where too few like it tell by how much, that is what it has to be beyond.
+
 // judge says of groups whether their changes are more than noise.
 type judge struct {
 	groups []report.LayerChange
@@ -15,19 +26,44 @@ type judge struct {
 }
 
 func newJudge(groups []report.LayerChange, known []*evidence, alike, inTurns bool) *judge {
+	markControls(groups, known)
 	var same []evidence
-	for i := range groups {
-		if groups[i].Kind == report.KindSame && known[i] != nil {
-			same = append(same, *known[i])
+	for _, e := range known {
+		if e != nil && e.control {
+			same = append(same, *e)
 		}
 	}
 	return &judge{groups, known, *newOccasions(same, alike, inTurns)}
 }
 
+// markControls marks what is known of groups with the same kernels, and which of these are displaced.
+func markControls(groups []report.LayerChange, known []*evidence) {
+	var of [2]map[int]int // the group of each step
+	for side := range of {
+		of[side] = map[int]int{}
+	}
+	for i := range groups {
+		for side, steps := range [][]report.LayerSide{groups[i].A, groups[i].B} {
+			for _, l := range steps {
+				of[side][l.Step] = i
+			}
+		}
+	}
+	for i := range groups {
+		g := &groups[i]
+		if g.Kind != report.KindSame || known[i] == nil {
+			continue
+		}
+		a, behindA := of[0][g.A[0].Step-1]
+		b, behindB := of[1][g.B[0].Step-1]
+		known[i].control = true
+		known[i].displaced = behindA != behindB || behindA && (a != b || groups[a].Kind != report.KindSame)
+	}
+}
+
 // verdicts judges each group, and reports whether any was tested; exact: the times are estimates, which do not vary.
 func (j *judge) verdicts(exact bool) bool {
-	var p []float64
-	var at []int
+	var controls, others []int
 	for i := range j.groups {
 		switch c := &j.groups[i]; {
 		case c.Kind == report.KindAdded || c.Kind == report.KindRemoved:
@@ -37,8 +73,23 @@ func (j *judge) verdicts(exact bool) bool {
 			if j.known[i] != nil { // it is to be more than both explain: rounds, and occasions
 				*c.P = max(*c.P, j.chance(j.known[i]))
 			}
-			p, at = append(p, *c.P), append(at, i)
+			if c.Kind == report.KindSame {
+				controls = append(controls, i)
+			} else {
+				others = append(others, i)
+			}
 		}
+	}
+	j.discover(controls)
+	j.discover(others)
+	return len(controls)+len(others) > 0
+}
+
+// discover judges groups among themselves.
+func (j *judge) discover(at []int) {
+	p := make([]float64, len(at))
+	for k, i := range at {
+		p[k] = *j.groups[i].P
 	}
 	for k, q := range falseDiscoveries(p) {
 		c := &j.groups[at[k]]
@@ -50,7 +101,6 @@ func (j *judge) verdicts(exact bool) bool {
 			c.Told = max(j.occasions.told(e, Discoveries/float64(len(p))), counts, report.LeastRatio)
 		}
 	}
-	return len(p) > 0
 }
 
 // told returns from which ratios on those groups are told that take a hundredth of so much.

@@ -22,7 +22,7 @@ type percentiles [4]float64
 const (
 	neighbours = 30                    // with the same kernels, nearest in time, that tell how a layer may differ
 	leastNear  = 5                     // fewer tell nothing
-	presumed   = 0.01                  // the spread of logarithms of ratios where nothing tells, as between runs of one engine
+	presumed   = 0.015                 // the spread of logarithms of ratios where nothing tells, as of layers of one engine that is loaded twice
 	leastKnown = 0.003                 // and the least that layers tell
 	farthest   = 8                     // times as long or as short as a layer: others are not like it
 	mostKnown  = 0.4                   // what scatters by more, and by more than twice what rounds do, reads what another kernel has left in a cache
@@ -35,6 +35,9 @@ type evidence struct {
 	logs    percentiles // of logarithms of ratios
 	scatter float64     // of logarithms of rounds, of both sides together
 	rounds  int         // of the side that has fewer
+
+	control   bool // it has the same kernel on both sides
+	displaced bool // and the step before it is another one: caches are not as they were
 }
 
 // occasions is how layers differ that are the same.
@@ -131,6 +134,9 @@ func (o *occasions) spread(e *evidence) (spread float64, degrees int) {
 		if ratio := p.time / e.time; ratio > farthest || ratio < 1.0/farthest {
 			break
 		}
+		if e.control && p.displaced != e.displaced {
+			continue
+		}
 		if !skipped && o.is(p, e) {
 			skipped = true
 			continue
@@ -141,10 +147,14 @@ func (o *occasions) spread(e *evidence) (spread float64, degrees int) {
 	}
 	near := len(off) / len(e.logs)
 	if near < leastNear {
-		if o.inTurns {
-			return math.Hypot(presumed, short), leastNear
+		spread := math.Hypot(presumed, short)
+		if e.displaced {
+			spread = math.Hypot(mostKnown, short)
 		}
-		return math.Hypot(math.Hypot(presumed, short), e.scatter), leastNear
+		if o.inTurns {
+			return spread, leastNear
+		}
+		return math.Hypot(spread, e.scatter), leastNear
 	}
 	const normal, efficiency, independent = 1.4826, 0.37, 1.5
 	return math.Hypot(short, min(max(normal*median(off), leastKnown), o.most)), max(int(efficiency*independent*float64(near)), 2)

@@ -109,7 +109,7 @@ func (v *changeView) lines(g *report.LayerChange, w int) (lines []styledLine) {
 		text += fmt.Sprintf(": %s, %.3f times as long", withSign(g.Delta), g.Ratio)
 	}
 	if g.P != nil && g.Q != nil {
-		text += fmt.Sprintf("; q %s among %s, p %s alone", chance(*g.Q), words.Plural(len(v.of.cmp.diff.Groups), "group"), chance(*g.P))
+		text += fmt.Sprintf("; q %s among %s, p %s alone", chance(*g.Q), words.Plural(v.of.cmp.diff.Peers(g), "group"), chance(*g.P))
 	}
 	if g.Told > 0 {
 		text += fmt.Sprintf("; told from %s on", report.ToldText(g.Told))
@@ -284,7 +284,12 @@ func (v *sidesView) graph(d *report.Diff) (lines []styledLine) {
 		words = append(words, fmt.Sprintf("%d of another tactic", n))
 	}
 	text := "the same graph, with the same kernels"
-	if n := len(d.ChangedSources); n > 0 {
+	switch {
+	case len(d.AddedSources)+len(d.RemovedSources) > 0:
+		text = "the same layers of the engine, with the same kernels"
+	case d.Alike() > 0:
+		text = "the same graph by other names, with the same kernels"
+	case len(d.ChangedSources) > 0:
 		text = "the same layers by name, with the same kernels"
 	}
 	if len(words) > 0 {
