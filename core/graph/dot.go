@@ -53,21 +53,43 @@ func (d *dot) each(i int, is []int, at weightsAt, js []int, store func(channel i
 	}
 }
 
-// integers is each of integers.
+// integers is each of integers: four channels side by side, as reals, so that each element of x and its offset are read once
+// for them. A zero point of the weights is taken off the sum, not off each weight.
 func (d *dot) integers(i int, is []int, at weightsAt, js []int, store func(channel int)) {
 	d.leftQ = d.leftQ[:0]
+	var total int64
 	for _, off := range is {
-		d.leftQ = append(d.leftQ, d.xq[i+off]-d.zx)
+		x := d.xq[i+off] - d.zx
+		d.leftQ, total = append(d.leftQ, x), total+x
 	}
 	left := d.leftQ
 	js = js[:len(left)]
-	for n := range at.channels {
-		w, zero, acc := d.wq[at.begin+n*at.step:], int64(d.wr.ZeroAt(at.first+n)), int64(0)
-		for k, x := range left {
-			acc += x * (w[js[k]] - zero)
-		}
-		d.acc = acc
+	put := func(n int, sum int64) {
+		d.acc = sum - total*int64(d.wr.ZeroAt(at.first+n))
 		store(at.first + n)
+	}
+	n := 0
+	for ; n+4 <= at.channels; n += 4 {
+		j := at.begin + n*at.step
+		w0, w1, w2, w3 := d.wq[j:], d.wq[j+at.step:], d.wq[j+2*at.step:], d.wq[j+3*at.step:]
+		var s0, s1, s2, s3 int64
+		for k, x := range left {
+			off := js[k]
+			s0 += x * w0[off]
+			s1 += x * w1[off]
+			s2 += x * w2[off]
+			s3 += x * w3[off]
+		}
+		for c, s := range [4]int64{s0, s1, s2, s3} {
+			put(n+c, s)
+		}
+	}
+	for ; n < at.channels; n++ {
+		w, sum := d.wq[at.begin+n*at.step:], int64(0)
+		for k, x := range left {
+			sum += x * w[js[k]]
+		}
+		put(n, sum)
 	}
 }
 
