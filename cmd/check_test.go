@@ -115,6 +115,7 @@ func TestCheckBaseline(t *testing.T) {
 	}
 	cache := filepath.Join(dir, "cache.jsonl")
 	command(t, 0, "build", "-q", "--timing-cache", cache, "--keep-source", "-o", engine)
+	common := append(rough(t), "check", "-q", "--timing-cache", cache, "--budget", budget)
 	plain := ""
 	for _, c := range []struct {
 		code                   int
@@ -123,7 +124,7 @@ func TestCheckBaseline(t *testing.T) {
 		{0, "fp32", engine, "fp32"}, {0, "int8", engine, "fp32"}, {0, "int8", engine + "@fp32", "fp32"}, {0, "int8", "@fp32", "fp32"},
 		{1, "fp32", engine + "@int8", "int8/"}, {1, "fp32", "@int8/mse", "int8/mse"},
 	} {
-		text, _ := command(t, c.code, "check", "-q", "--timing-cache", cache, "--budget", budget, "--precision", c.precision, "--rounding", "nearest", "--baseline", c.name)
+		text, _ := command(t, c.code, append(common, "--precision", c.precision, "--baseline", c.name)...)
 		if !strings.Contains(text, ", baseline "+c.name+" ("+c.label) {
 			t.Errorf("%s beside %s: no %q in\n%s", c.precision, c.name, c.label, text)
 		}
