@@ -41,10 +41,11 @@ func (m *Module) Check() error {
 // Check reports it.
 func (m *Module) Needs() Need {
 	n := Need{Version: m.Target.minVersion()}
+	var found match
 	for _, k := range m.Kernels {
 		for i := range k.Body {
-			if match, err := k.Body[i].match(); err == nil {
-				n = n.and(match.need).and(k.Body[i].specials())
+			if found.find(&k.Body[i]) == nil {
+				n = n.and(found.need).and(k.Body[i].specials())
 			}
 		}
 	}
@@ -54,9 +55,11 @@ func (m *Module) Needs() Need {
 // specials is what the special registers that an instruction reads need.
 func (in *Inst) specials() Need {
 	var n Need
-	for _, o := range in.Args {
-		if r, ok := special(o.Name); o.Kind == SpecialOperand && ok {
-			n = n.and(r.Needs)
+	for i := range in.Args {
+		if o := &in.Args[i]; o.Kind == SpecialOperand {
+			if r, ok := special(o.Name); ok {
+				n = n.and(r.Needs)
+			}
 		}
 	}
 	return n
@@ -69,6 +72,7 @@ type checker struct {
 	vars   map[string]*Var // what the kernel sees: parameters, its variables, the module's
 	labels map[string]bool
 	errs   []error
+	match  match // of the instruction at hand
 }
 
 // report adds a fault, unless there are enough.
@@ -206,8 +210,8 @@ func (c *checker) instruction(i int) {
 
 // instructionFault is what is wrong with an instruction.
 func (c *checker) instructionFault(in *Inst) error {
-	m, err := in.match()
-	if err != nil {
+	m := &c.match
+	if err := m.find(in); err != nil {
 		return err
 	}
 	need := m.need.and(in.specials())

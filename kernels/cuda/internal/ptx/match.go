@@ -17,19 +17,28 @@ type match struct {
 
 // match finds the form that an instruction has by its modifiers and the kinds of its operands.
 func (in *Inst) match() (*match, error) {
+	m := &match{}
+	if err := m.find(in); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// find makes m the form that an instruction has. Who looks at one instruction after another keeps m for all of them.
+func (m *match) find(in *Inst) error {
 	op := Lookup(in.Op)
 	if op == nil {
-		return nil, errors.New("unknown instruction")
+		return errors.New("unknown instruction")
 	}
 	var first error
 	for _, f := range op.Forms {
-		m := &match{form: f, mods: make([]string, len(f.Slots)), need: f.Needs}
+		m.form, m.mods, m.need = f, append(m.mods[:0], make([]string, len(f.Slots))...), f.Needs
 		if !m.matchMods(0, in.Mods) {
 			continue
 		}
 		err := m.matchArgs(in.Args)
 		if err == nil {
-			return m, nil
+			return nil
 		}
 		if first == nil {
 			first = err
@@ -38,7 +47,7 @@ func (in *Inst) match() (*match, error) {
 	if first == nil {
 		first = fmt.Errorf("%s has no form with these modifiers%s", in.Op, op.near(in.Mods))
 	}
-	return nil, first
+	return first
 }
 
 // near says which of the modifiers no form of an opcode has anywhere.

@@ -28,12 +28,11 @@ func (k *kernelParser) instruction(t token, g Guard) {
 	if k.err != nil {
 		return
 	}
-	m, err := in.match()
-	if err != nil {
+	if err := k.match.find(&in); err != nil {
 		k.fail(t.line, "%s: %w", clip(k.lexer.text[t.at:end]), err)
 		return
 	}
-	m.convert(in.Args)
+	k.match.convert(in.Args)
 	k.kernel.Body = append(k.kernel.Body, in)
 }
 

@@ -14,6 +14,7 @@ type kernelParser struct {
 	taken  map[string]bool // names of registers, variables and labels, all scopes together
 	fresh  map[string]int  // how often a name was taken, to find new ones
 	jumps  []jump
+	match  match // of the instruction at hand
 }
 
 // scope is what is declared between a pair of braces.
