@@ -200,8 +200,7 @@ func (d *decoder) track(g *graph) {
 	}
 	for i := range d.k.code {
 		if in := &d.k.code[i]; in.src >= 0 && len(number) > 0 {
-			_, defs := registers(&d.k.src.Body[in.src])
-			for _, r := range defs {
+			for _, r := range g.regs[in.src].defs {
 				if n, ok := number[r]; ok {
 					in.defs = append(in.defs, n)
 				}

@@ -12,7 +12,14 @@ import (
 // A graph is the control flow of a kernel.
 type graph struct {
 	blocks []basicBlock
-	order  []int // of the reachable blocks: the order in which the simulator lays them out
+	order  []int    // of the reachable blocks: the order in which the simulator lays them out
+	regs   []regUse // by instruction of the body
+}
+
+// regUse is the registers that an instruction reads and writes.
+type regUse struct {
+	uses, defs []ptx.Reg
+	guarded    bool // it may be left out, and what it writes with it
 }
 
 // basicBlock is the instructions [start, end) of the body, and where control goes after them.
@@ -82,6 +89,10 @@ func newGraph(k *ptx.Kernel) (*graph, error) {
 		return nil, fmt.Errorf("kernel %s: %d blocks of %d registers are more than the simulator takes", k.Name, len(g.blocks), len(k.Regs))
 	}
 	g.order = weakOrder(g.blocks)
+	g.regs = make([]regUse, len(k.Body))
+	for i := range k.Body {
+		g.regs[i] = registers(&k.Body[i])
+	}
 	return g, nil
 }
 
@@ -162,8 +173,9 @@ func (s bitset) union(o bitset) {
 	}
 }
 
-// registers lists what an instruction reads and writes.
-func registers(in *ptx.Inst) (uses, defs []ptx.Reg) {
+// registers lists what an instruction reads and writes, its guard first.
+func registers(in *ptx.Inst) regUse {
+	var uses, defs []ptx.Reg
 	if in.Guard.On {
 		uses = append(uses, in.Guard.Reg)
 	}
@@ -194,7 +206,7 @@ func registers(in *ptx.Inst) (uses, defs []ptx.Reg) {
 			}
 		}
 	}
-	return uses, defs
+	return regUse{uses, defs, in.Guard.On}
 }
 
 // hasResult reports whether the first operand of in is a destination.
@@ -230,7 +242,7 @@ func (g *graph) unassigned(k *ptx.Kernel) map[int][]ptx.Reg {
 		for _, b := range g.order {
 			out := slices.Clone(in[b])
 			for i := g.blocks[b].start; i < g.blocks[b].end; i++ {
-				assign(out, &k.Body[i])
+				g.regs[i].assign(out)
 			}
 			for _, s := range g.blocks[b].succ {
 				before := slices.Clone(in[s])
@@ -243,25 +255,23 @@ func (g *graph) unassigned(k *ptx.Kernel) map[int][]ptx.Reg {
 	for _, b := range g.order {
 		have := in[b]
 		for i := g.blocks[b].start; i < g.blocks[b].end; i++ {
-			uses, _ := registers(&k.Body[i])
-			for _, r := range uses {
+			for _, r := range g.regs[i].uses {
 				if !have.has(r) {
 					found[i] = append(found[i], r)
 				}
 			}
-			assign(have, &k.Body[i])
+			g.regs[i].assign(have)
 		}
 	}
 	return found
 }
 
-// assign adds to have what in surely writes.
-func assign(have bitset, in *ptx.Inst) {
-	if in.Guard.On {
+// assign adds to have what the instruction surely writes.
+func (u *regUse) assign(have bitset) {
+	if u.guarded {
 		return
 	}
-	_, defs := registers(in)
-	for _, r := range defs {
+	for _, r := range u.defs {
 		have.add(r)
 	}
 }
@@ -294,7 +304,7 @@ func (g *graph) maxLive(k *ptx.Kernel) int {
 				now.union(live[s])
 			}
 			for i := g.blocks[b].end - 1; i >= g.blocks[b].start; i-- {
-				stepLive(now, &k.Body[i])
+				g.regs[i].stepLive(now)
 			}
 			if !slices.Equal(now, live[b]) {
 				live[b], changed = now, true
@@ -308,22 +318,21 @@ func (g *graph) maxLive(k *ptx.Kernel) int {
 		}
 		most = max(most, weigh(now, width))
 		for i := g.blocks[b].end - 1; i >= g.blocks[b].start; i-- {
-			stepLive(now, &k.Body[i])
+			g.regs[i].stepLive(now)
 			most = max(most, weigh(now, width))
 		}
 	}
 	return most
 }
 
-// stepLive moves a set of live registers from after in to before it.
-func stepLive(live bitset, in *ptx.Inst) {
-	uses, defs := registers(in)
-	if !in.Guard.On {
-		for _, r := range defs {
+// stepLive moves a set of live registers from after the instruction to before it.
+func (u *regUse) stepLive(live bitset) {
+	if !u.guarded {
+		for _, r := range u.defs {
 			live.remove(r)
 		}
 	}
-	for _, r := range uses {
+	for _, r := range u.uses {
 		live.add(r)
 	}
 }
