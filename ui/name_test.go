@@ -99,6 +99,9 @@ func TestNamesTogether(t *testing.T) {
 		{[]string{"/encoder/layer.1/Add + /encoder/layer.1/MatMul", "/encoder/layer.2/Add + /encoder/layer.2/MatMul"}, 28, []string{"layer.1/Add + layer.1/MatMul", "layer.2/Add + layer.2/MatMul"}},
 		{[]string{"alike_alike_alike_one_of_all_of_these", "alike_alike_alike_two_of_all_of_these", "something else", "another"}, 9, []string{"…one_of…", "…two_of…", "some…else", "another"}},
 		{[]string{"excite/pool/GlobalAveragePool", "head/pool/GlobalAveragePool", "excite/Mul", "stem/Conv", "head/Conv"}, 24, []string{"exc/p/GlobalAveragePool", "head/p/GlobalAveragePool", "excite/Mul", "stem/Conv", "head/Conv"}},
+		{[]string{"/m/stages.0.blocks.0.pointwise_expansion_projection/Conv", "/m/stages.0.blocks.0.pointwise_contraction_projection/Conv",
+			"/m/stages.0.blocks.1.pointwise_expansion_projection/Conv", "/m/stages.0.blocks.1.pointwise_contraction_projection/Conv"}, 20,
+			[]string{"…0.b.0.p_expansion_…", "…0.b.0.p_contractio…", "…0.b.1.p_expansion_…", "…0.b.1.p_contractio…"}},
 		{[]string{"one name alone", "one name alone"}, 9, []string{"one …lone", "one …lone"}},
 	} {
 		names := NewNames(c.names)

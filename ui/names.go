@@ -215,10 +215,34 @@ func (n *Names) tell(alike []string, out map[string]string) {
 		by[out[name]] = append(by[out[name]], name)
 	}
 	for _, still := range by {
-		if 1 < len(still) && len(still) < len(alike) {
+		switch {
+		case len(still) == 1:
+		case len(still) < len(alike):
 			n.tell(still, out)
+		default: // what is cut out of the middle of that part is where they differ
+			for _, name := range still {
+				out[name] = n.pointed(name[strings.LastIndex(name[:head], separator)+1:], word-len(name[:strings.LastIndex(name[:head], separator)+1]))
+			}
 		}
 	}
+}
+
+// pointed returns what a part has from a word on, behind the numbers that are before it and a letter of each word: "…0.b.3.p_expansion/…"
+// of "stages.0.blocks.3.pointwise_expansion/Conv".
+func (n *Names) pointed(part string, word int) string {
+	before := strings.Split(part[:max(word, 0)], ".")
+	for i, s := range before {
+		if i+1 < len(before) {
+			before[i] = abbreviate(s, 1)
+		} else if s != "" {
+			before[i] = abbreviate(s[:len(s)-1], 1) + s[len(s)-1:]
+		}
+	}
+	s := strings.Join(numberedTail(before), ".") + part[max(word, 0):]
+	if n.mark != 0 {
+		s = string(n.mark) + s
+	}
+	return Truncate(s, n.w, n.mark)
 }
 
 // around returns as many words of a name as have room: the one that begins at word and differs from others at head, those behind it,
