@@ -26,6 +26,14 @@ type measure struct {
 	best   bool // is what a calibrator is called the best by
 }
 
+// markRoom is what stands behind texts of a column so that they are under each other where the best has a mark.
+func (m *measure) markRoom() string {
+	if m.best {
+		return " "
+	}
+	return ""
+}
+
 var measures = []measure{
 	{name: "SQNR dB", value: func(r *report.CalibratorResult) float64 { return r.SQNR }, write: words.Decibels, higher: true},
 	{name: "KL nats", value: func(r *report.CalibratorResult) float64 { return r.KL }, write: small},
@@ -256,6 +264,7 @@ func (v *tensorsView) columns() {
 		if slices.ContainsFunc(v.report.Calibrators, func(other string) bool { return other != name && strings.HasPrefix(other, title) }) {
 			title = name
 		}
+		title += m.markRoom()
 		columns = append(columns, ui.Column{Title: title, Width: max(ui.Width(title), 9), Align: ui.AlignRight, Down: !m.higher,
 			Cell: func(r int) ui.Cell {
 				t := at(r)
@@ -270,7 +279,8 @@ func (v *tensorsView) columns() {
 			}
 			return math.NaN()
 		}
-		columns = append(columns, ui.Column{Title: report.OwnName, Width: ui.Width(report.OwnName) + 1, Align: ui.AlignRight, Down: !m.higher,
+		title := report.OwnName + m.markRoom()
+		columns = append(columns, ui.Column{Title: title, Width: ui.Width(title), Align: ui.AlignRight, Down: !m.higher,
 			Cell:  func(r int) ui.Cell { return v.cell(m, at(r), len(v.report.Calibrators)) },
 			Order: func(a, b int) int { return cmp.Compare(value(a), value(b)) }})
 	}
@@ -285,7 +295,7 @@ func (v *tensorsView) cell(m *measure, t *report.TensorCalibration, i int) ui.Ce
 	if i >= len(all) {
 		return ui.Cell{}
 	}
-	c := ui.Cell{Text: m.write(m.value(all[i])) + " "}
+	c := ui.Cell{Text: m.write(m.value(all[i])) + m.markRoom()}
 	if m.best && t.Best(i) {
 		c.Text = strings.TrimSuffix(c.Text, " ") + string(v.in.Look.Glyphs.Good)
 		c.Style = ui.Good
