@@ -15,6 +15,9 @@ func TestExportByToken(t *testing.T) {
 		if got := strings.Contains(errs, "rounds rows by nodes in front of products of real numbers"); got != warned {
 			t.Errorf("%s: %s", activations, errs)
 		}
+		if named := strings.Contains(errs, "That is so of 1 layer: head/classify/Gemm"); named != warned {
+			t.Errorf("%s names no layer: %s", activations, errs)
+		}
 		out, _ := command(t, 0, "inspect", "model", file)
 		if got := strings.Contains(out, "ReduceMax"); got != warned {
 			t.Errorf("%s: %s", activations, out)

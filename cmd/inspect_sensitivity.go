@@ -38,7 +38,7 @@ func inspectSensitivity(t tables) *cobra.Command {
 		},
 	}
 	o.register(c, takeAll)
-	c.Flags().StringVar(&to, "raise-to", string(config.FP32), "the `PRECISION` that layers are raised to: fp32 or fp16")
+	c.Flags().StringVar(&to, "raise-to", string(config.FP32), "the `PRECISION` that layers are raised to: fp32, fp16, or int8:token, by which products have a range for each row")
 	under(c, configHeading, "raise-to")
 	return c
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -66,5 +67,27 @@ func TestRangesByTokenChosen(t *testing.T) {
 	out, _ := command(t, 0, append([]string{"inspect", "passes", "--verbose", "--activations", "asymmetric"}, tokens(t, 40)...)...)
 	if strings.Contains(out, "range-rows") || strings.Contains(out, "int8-rows") {
 		t.Errorf("by one range:\n%s", out)
+	}
+}
+
+// TestRaiseToRangesByToken: where a token is much larger than others, a range for each row of the product that reads it gains most of what
+// all products by token gain, and the search takes it there alone.
+func TestRaiseToRangesByToken(t *testing.T) {
+	args := append(tokens(t, 40), "--activations", "asymmetric")
+	out, _ := command(t, 0, append([]string{"inspect", "sensitivity", "--raise-to", "int8:token", "--format", "json"}, args...)...)
+	var s struct {
+		Layers []struct {
+			Name string  `json:"name"`
+			Gain float64 `json:"gain_db"`
+		} `json:"layers"`
+	}
+	if err := json.Unmarshal([]byte(out), &s); err != nil || len(s.Layers) != 2 || s.Layers[0].Gain < 6 || s.Layers[1].Gain > 1 {
+		t.Fatalf("%v in\n%s", err, out)
+	}
+	file := filepath.Join(t.TempDir(), "best.config.json")
+	out, _ = command(t, 0, append([]string{"tune-precision", "--raise-to", "int8:token", "--min-sqnr", "30", "-o", file}, args...)...)
+	best, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(best), ":int8:token") != 1 || !strings.Contains(string(best), `"MatMul:int8:token"`) {
+		t.Errorf("%v: %s\n%s", err, best, out)
 	}
 }

@@ -70,7 +70,7 @@ func tunePrecisionCommand(t tables) *cobra.Command {
 	f.Float64Var(&o.sqnr, "min-sqnr", 0, "the least SQNR of the first output, in `DB`")
 	f.Float64Var(&o.agreement, "min-agreement", 0, "the least `SHARE`, from 0 to 1, of items whose first class is FP32's")
 	f.DurationVar(&o.latency, "max-latency", 0, "the longest median latency, as in 2ms")
-	f.StringSliceVar(&o.raise, "raise-to", []string{string(config.FP32), string(config.FP16)}, "the `PRECISIONS` that layers may be raised to; none: all stay in INT8, and engines quantised in several ways are compared")
+	f.StringSliceVar(&o.raise, "raise-to", []string{string(config.FP32), string(config.FP16)}, "the `PRECISIONS` that layers may be raised to: fp32, fp16, int8:token (products with a range for each row); none: all stay in INT8, and engines quantised in several ways are compared")
 	under(c, configHeading, "raise-to")
 	under(c, "Goal", "max-drop", "min-sqnr", "min-agreement", "max-latency")
 	f.StringVarP(&o.to, "output", "o", "", "the `FILE` of the best configuration to write, for --config")
@@ -120,8 +120,8 @@ func (o *tuneFlags) raisedTo() (list []config.Precision, err error) {
 	}
 	for _, name := range o.raise {
 		to := config.Precision(strings.TrimSpace(name))
-		if to != config.FP32 && to != config.FP16 {
-			return nil, fmt.Errorf("--raise-to %q: want fp32, fp16, both, or none", name)
+		if to != config.FP32 && to != config.FP16 && to != config.INT8ByToken {
+			return nil, fmt.Errorf("--raise-to %q: want fp32, fp16, int8:token, several of them, or none", name)
 		}
 		list = append(list, to)
 	}

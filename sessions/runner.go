@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -53,13 +54,34 @@ func (r *Runner) Quantised(ctx context.Context, cfg config.Config) (*graph.Netwo
 	if l.Quantised == nil {
 		return nil, fmt.Errorf("%s is not quantised: its precision is %s", r.stages.NameOf(cfg), cfg.Precision)
 	}
-	if slices.ContainsFunc(l.Quantised.Layers, func(l *graph.Layer) bool { return l.Op == graph.RoundRows }) {
-		r.stages.Told.Warn("ONNX has no product of rows with ranges of their own: what is written rounds rows by nodes in front of products of real numbers, " +
-			"which is as accurate and no faster; for products of bytes in other runtimes, choose activations by one range")
+	if list := readRows(l.Quantised); len(list) > 0 {
+		r.stages.Told.Warn(fmt.Sprintf("ONNX has no product of rows with ranges of their own: what is written rounds rows by nodes in front of products of real numbers, "+
+			"which is as accurate and no faster; for products of bytes in other runtimes, choose activations by one range. That is so of %s: %s",
+			config.CountOf(len(list), "layer", "layers"), firstNames(list)))
 	}
 	n := l.Quantised.Clone()
 	quant.Unrepeated(n)
 	return n, quant.Unsigned(n)
+}
+
+// mostNames is how many names a sentence has at most.
+const mostNames = 8
+
+func firstNames(list []string) string {
+	if more := len(list) - mostNames; more > 0 {
+		list = append(slices.Clone(list[:mostNames]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
+}
+
+// readRows returns the names of layers that read rows of which each has a range of its own.
+func readRows(n *graph.Network) (list []string) {
+	for _, l := range n.Layers {
+		if p := l.Input(0); p != nil && p.Producer != nil && p.Producer.Op == graph.RoundRows {
+			list = append(list, l.Name)
+		}
+	}
+	return list
 }
 
 // surviving does work again where the device was lost.

@@ -243,7 +243,7 @@ func TestFP16Random(t *testing.T) {
 		var rules []Rule
 		for _, l := range n.Layers {
 			if r.IntN(2) == 0 {
-				rules = append(rules, Rule{l.Name, []numeric.DataType{numeric.F32, numeric.F16}[r.IntN(2)]})
+				rules = append(rules, Rule{Pattern: l.Name, Precision: []numeric.DataType{numeric.F32, numeric.F16}[r.IntN(2)]})
 			}
 		}
 		if _, err := PlaceFP16(h, Policy{Rules: rules}); err != nil {

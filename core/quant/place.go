@@ -238,7 +238,7 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 			return nil, "its groups would share the scales of their weights"
 		}
 		reason = "8-bit inputs and weights"
-		if p.policy.Scheme.ByToken && l.Op.Class == graph.ClassMatrix {
+		if p.schemeOf(l).ByToken && l.Op.Class == graph.ClassMatrix {
 			if err := p.byRows(l); err == nil {
 				return []*graph.Tensor{}, "8-bit weights, and rows of 8 bits by a range of each"
 			} else {

@@ -38,7 +38,7 @@ func TestPlaceAttention(t *testing.T) {
 		{"of products", true, 1.0 / 64, Policy{}, numeric.I8, "results of products"},
 		{"of the input", false, 1.0 / 64, Policy{}, numeric.F32, "its keys do not come from a product alone"},
 		{"apart", true, 1.0 / 8, Policy{}, numeric.F32, "8 bits of queries and keys would change its scores by 0.2"},
-		{"named", true, 1.0 / 8, Policy{Rules: []Rule{{"attention", numeric.I8}}}, numeric.I8, "asked for by attention:int8"},
+		{"named", true, 1.0 / 8, Policy{Rules: []Rule{{Pattern: "attention", Precision: numeric.I8}}}, numeric.I8, "asked for by attention:int8"},
 		{"kept", true, 1.0 / 64, Policy{KeepOps: []string{"Attention"}}, numeric.F32, "Attention layers are kept"},
 		{"not supported", true, 1.0 / 64, Policy{Supports: func(l *graph.Layer) error {
 			if l.Op == graph.Attention {

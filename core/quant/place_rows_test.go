@@ -97,3 +97,44 @@ func TestByTokenShared(t *testing.T) {
 		}
 	}
 }
+
+// TestByTokenOfLayers: products have ranges by token that a rule asks it for, beside others that read the same by one range: they read
+// it before it is quantised for these.
+func TestByTokenOfLayers(t *testing.T) {
+	d := graph.Define("shared")
+	x := d.Relu(d.Input("x", numeric.F32, symbolic.Shape(1, 4, 8)...))
+	weights := func(name string) *graph.Tensor {
+		v := numeric.NewValue(numeric.F32, 8, 8)
+		for i := range v.F32() {
+			v.F32()[i] = float32(i%5) - 2
+		}
+		return d.Constant(name, v)
+	}
+	d.Output("y", d.MatMul(x, weights("w1")))
+	d.Output("z", d.MatMul(x, weights("w2")))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := n.Layers[1].Name
+	rules, err := ParseRules(one + ":int8:token")
+	if err != nil || rules[0] != (Rule{one, numeric.I8, true}) || rules[0].String() != one+":int8:token" {
+		t.Fatalf("%v, %v", rules, err)
+	}
+	placed, _ := place(t, n, MinMax{}, Policy{Rules: rules})
+	by := map[string]string{}
+	for _, l := range placed.Layers {
+		if l.Op == graph.MatMul {
+			p := l.Inputs[0].Producer
+			by[l.Name] = p.Op.Name + " of " + p.Inputs[0].Producer.Op.Name
+		}
+	}
+	if len(by) != 2 || by[one] != "RoundRows of "+n.Layers[0].Op.Name {
+		t.Errorf("products read %v", by)
+	}
+	for _, wrong := range []string{"a:fp16:token", "a:token", ":int8:token"} {
+		if _, err := ParseRules(wrong); err == nil {
+			t.Errorf("%s is a rule", wrong)
+		}
+	}
+}

@@ -233,7 +233,7 @@ func TestPlaceErrors(t *testing.T) {
 		policy Policy
 		want   string
 	}{
-		{Policy{Rules: []Rule{{"nothing*", numeric.F32}}}, "layer precision nothing*:fp32: no layer of sample has such a name"},
+		{Policy{Rules: []Rule{{Pattern: "nothing*", Precision: numeric.F32}}}, "layer precision nothing*:fp32: no layer of sample has such a name"},
 		{Policy{Scheme: Scheme{Type: numeric.I32}}, "activations cannot be quantised to i32, only to i8 or u8"},
 	} {
 		if _, err := Place(n.Clone(), ranges, c.policy); err == nil || err.Error() != c.want {
@@ -303,7 +303,7 @@ func TestRules(t *testing.T) {
 	for spec, want := range map[string]string{
 		"conv1":      `layer precision "conv1": want NAME:PRECISION, as in *conv*:fp32`,
 		":fp32":      `layer precision ":fp32": want NAME:PRECISION, as in *conv*:fp32`,
-		"conv1:int4": `layer precision "conv1:int4": "int4" is not one of fp32, fp16, int8`,
+		"conv1:int4": `layer precision "conv1:int4": "int4" is not one of fp32, fp16, int8, int8:token`,
 	} {
 		if _, err := ParseRules(spec); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", spec, err)

@@ -36,6 +36,18 @@ type Policy struct {
 type Rule struct {
 	Pattern   string           // a layer's name, in which * stands for any text
 	Precision numeric.DataType // F32, F16 or I8
+	ByToken   bool             // of I8: where the layer is a product of rows, each has a range of its own, whatever the scheme says
+}
+
+// NewRule returns the rule of a pattern for a precision by its name: fp32, fp16, int8, or int8:token.
+func NewRule(pattern, precision string) (Rule, error) {
+	name, byToken := strings.CutSuffix(precision, ":token")
+	for _, p := range precisions {
+		if p.name == name && (!byToken || p.typ == numeric.I8) {
+			return Rule{pattern, p.typ, byToken}, nil
+		}
+	}
+	return Rule{}, fmt.Errorf("%q is not one of fp32, fp16, int8, int8:token", precision)
 }
 
 var precisions = []struct {
@@ -43,7 +55,15 @@ var precisions = []struct {
 	typ  numeric.DataType
 }{{"fp32", numeric.F32}, {"fp16", numeric.F16}, {"int8", numeric.I8}}
 
-func (r Rule) String() string { return r.Pattern + ":" + PrecisionName(r.Precision) }
+func (r Rule) String() string { return r.Pattern + ":" + r.PrecisionName() }
+
+// PrecisionName returns the name of the rule's precision, as NewRule takes it.
+func (r Rule) PrecisionName() string {
+	if r.ByToken {
+		return PrecisionName(r.Precision) + ":token"
+	}
+	return PrecisionName(r.Precision)
+}
 
 // PrecisionName returns trtexec's name of a precision.
 func PrecisionName(t numeric.DataType) string {
@@ -56,7 +76,7 @@ func PrecisionName(t numeric.DataType) string {
 }
 
 // ParseRules reads rules as trtexec's --layerPrecisions has them: "name:fp32,*conv*:int8". Later rules override earlier
-// ones. A name may hold colons: the last one counts.
+// ones. A name may hold colons: the last one counts, but for that of int8:token.
 func ParseRules(spec string) ([]Rule, error) {
 	var rules []Rule
 	for item := range strings.SplitSeq(spec, ",") {
@@ -64,18 +84,13 @@ func ParseRules(spec string) ([]Rule, error) {
 		if item == "" {
 			continue
 		}
-		at := strings.LastIndexByte(item, ':')
+		at := strings.LastIndexByte(strings.TrimSuffix(item, ":token"), ':')
 		if at < 1 {
 			return nil, fmt.Errorf("layer precision %q: want NAME:PRECISION, as in *conv*:fp32", item)
 		}
-		r := Rule{Pattern: item[:at]}
-		for _, p := range precisions {
-			if p.name == strings.TrimSpace(item[at+1:]) {
-				r.Precision = p.typ
-			}
-		}
-		if r.Precision == numeric.Invalid {
-			return nil, fmt.Errorf("layer precision %q: %q is not one of fp32, fp16, int8", item, item[at+1:])
+		r, err := NewRule(item[:at], strings.TrimSpace(item[at+1:]))
+		if err != nil {
+			return nil, fmt.Errorf("layer precision %q: %w", item, err)
 		}
 		rules = append(rules, r)
 	}

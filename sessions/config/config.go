@@ -48,6 +48,8 @@ const (
 	FP32 Precision = "fp32"
 	FP16 Precision = "fp16"
 	INT8 Precision = "int8"
+	// INT8ByToken is what layers alone may be asked for: INT8 with a range for each row where they are products of rows.
+	INT8ByToken Precision = "int8:token"
 	// FP8 and FP8E5M2 are floats of 8 bits, e4m3fn and e5m2, which no kernel computes with: see Emulated.
 	FP8     Precision = "fp8"
 	FP8E5M2 Precision = "fp8-e5m2"
@@ -134,7 +136,7 @@ func (c Config) LayerPrecision(name string, from []string) (p Precision, rule st
 	}
 	for _, r := range slices.Backward(rules) {
 		if r.MatchesName(name, from) {
-			return Precision(quant.PrecisionName(r.Precision)), r.String()
+			return Precision(r.PrecisionName()), r.String()
 		}
 	}
 	return "", ""

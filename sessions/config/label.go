@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph/pass"
-	"github.com/trtui/trtui/core/quant"
 )
 
 // Label names a configuration in a few words: "int8/mse, 2 layers in fp32, 1 pin, fuse-activation off, obey". What has no
@@ -157,10 +156,10 @@ func (q Quantization) clauses() []clause {
 // with wildcards, which stand for any number of layers.
 func (c Config) precisionClauses() []clause {
 	rules, _ := c.Rules() // those that cannot be read set nothing
-	list := make([]clause, 4)
+	list := make([]clause, 5)
 	for _, r := range rules {
-		name := quant.PrecisionName(r.Precision)
-		k := 1 + slices.Index([]Precision{FP32, FP16, INT8}, Precision(name))
+		name := r.PrecisionName()
+		k := 1 + slices.Index([]Precision{FP32, FP16, INT8, INT8ByToken}, Precision(name))
 		text := r.Pattern + " in " + name
 		if strings.Contains(r.Pattern, "*") {
 			k = 0

@@ -2,6 +2,7 @@ package describe
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -54,7 +55,8 @@ func Unchanged(m *model.Model, cfg config.Config, o *build.Optimized, l *build.L
 
 // OneRange says which products are quantised by one range where ranges by token were asked for, and why the first is; it is empty where none is.
 func OneRange(cfg config.Config, decisions []quant.Decision) string {
-	if config.ChoosesRows(cfg.Quantization) {
+	rules, _ := cfg.Rules()
+	if config.ChoosesRows(cfg.Quantization) && !slices.ContainsFunc(rules, func(r quant.Rule) bool { return r.ByToken }) {
 		return ""
 	}
 	n, first := 0, quant.Decision{}

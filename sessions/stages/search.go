@@ -85,12 +85,11 @@ func (g *searching) weigh(ctx context.Context) error {
 		g.studies.told.Progress(report.Progress{Phase: "raising layers", Item: p.name, Done: i, Total: len(t.parts)})
 		var list []choice
 		for _, to := range g.To {
-			typ, _ := to.DataType()
-			noise, err := g.noiseOf(ctx, raised(typ, p))
+			noise, err := g.noiseOf(ctx, raised(to, p))
 			if err != nil {
 				return fmt.Errorf("layer %s: %w", p.name, err)
 			}
-			c, err := g.costOf(ctx, raised(typ, p))
+			c, err := g.costOf(ctx, raised(to, p))
 			if err != nil {
 				return fmt.Errorf("layer %s: %w", p.name, err)
 			}

@@ -105,8 +105,7 @@ func (s *space) all(k int) []int {
 func (s *space) variant(chosen []int) (v variant) {
 	for i, k := range chosen {
 		if k >= 0 {
-			typ, _ := s.choices[i][k].to.DataType()
-			v.rules = append(v.rules, raised(typ, s.parts[i]).rules...)
+			v.rules = append(v.rules, raised(s.choices[i][k].to, s.parts[i]).rules...)
 		}
 	}
 	return v

@@ -30,9 +30,8 @@ const leastTaken = 0.001
 // Of finds the sensitivities of a configuration's layers. each is told of the report as it grows: what it is given does not change.
 func (s *sensitivity) Of(ctx context.Context, cfg config.Config, to config.Precision, each func(*report.Sensitivity)) (*report.Sensitivity, error) {
 	begin := time.Now()
-	typ, ok := to.DataType()
-	if !ok || to == config.INT8 {
-		return nil, fmt.Errorf("layers are raised to %s; use fp32 or fp16", config.Quoted(string(to)))
+	if _, err := quant.NewRule("*", string(to)); err != nil || to == config.INT8 {
+		return nil, fmt.Errorf("layers are raised to %s; use fp32, fp16 or int8:token", config.Quoted(string(to)))
 	}
 	t, err := s.studies.open(ctx, cfg)
 	if err != nil {
@@ -57,7 +56,7 @@ func (s *sensitivity) Of(ctx context.Context, cfg config.Config, to config.Preci
 	show()
 	for i, p := range t.parts {
 		s.studies.told.Progress(report.Progress{Phase: "raising layers", Item: p.name, Done: i, Total: len(t.parts)})
-		row, err := t.sensitive(ctx, p, raised(typ, p))
+		row, err := t.sensitive(ctx, p, raised(to, p))
 		if err != nil {
 			return nil, fmt.Errorf("layer %s: %w", p.name, err)
 		}
@@ -104,9 +103,8 @@ func (t *study) sensitive(ctx context.Context, p studied, up variant) (report.Se
 
 // list chooses which layers to raise, and predicts what comes of it.
 func (s *sensitivity) list(ctx context.Context, t *study, to config.Precision, r *report.Sensitivity) error {
-	typ, _ := to.DataType()
 	list, least, err := toRaise(apart(r.Layers, t.noise), t.noise, func(layers []string) (float64, error) {
-		return t.noiseOf(ctx, raised(typ, studied{source: layers}))
+		return t.noiseOf(ctx, raised(to, studied{source: layers}))
 	})
 	if err != nil {
 		return err
@@ -114,7 +112,7 @@ func (s *sensitivity) list(ctx context.Context, t *study, to config.Precision, r
 	if len(list.Names) == 0 {
 		return nil
 	}
-	c, err := t.costOf(ctx, raised(typ, studied{source: list.Layers}))
+	c, err := t.costOf(ctx, raised(to, studied{source: list.Layers}))
 	if err != nil {
 		return err
 	}

@@ -220,11 +220,13 @@ type variant struct {
 	alone  bool                     // layers in 8 bits are corrected by what they do by themselves
 }
 
-// raised returns the variant in which parts have a precision.
-func raised(to numeric.DataType, parts ...studied) (v variant) {
+// raised returns the variant in which parts have a precision that there is.
+func raised(to config.Precision, parts ...studied) (v variant) {
 	for _, p := range parts {
 		for _, name := range p.source {
-			v.rules = append(v.rules, quant.Rule{Pattern: name, Precision: to})
+			if r, err := quant.NewRule(name, string(to)); err == nil {
+				v.rules = append(v.rules, r)
+			}
 		}
 	}
 	return v
@@ -232,7 +234,7 @@ func raised(to numeric.DataType, parts ...studied) (v variant) {
 
 // only returns the variant in which a part alone is in 8 bits.
 func only(p studied) variant {
-	v := raised(numeric.I8, p)
+	v := raised(config.INT8, p)
 	v.rules, v.alone = append([]quant.Rule{{Pattern: "*", Precision: numeric.F32}}, v.rules...), true
 	return v
 }
