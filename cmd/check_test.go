@@ -218,6 +218,14 @@ func TestCheckFormats(t *testing.T) {
 	}
 }
 
+// TestCheckResult: what passes as noise is not said to be kept.
+func TestCheckResult(t *testing.T) {
+	c := &report.Check{Rows: []report.CheckRow{{Verdict: report.CheckOK}, {Verdict: report.CheckNoise}, {Verdict: report.CheckOK}}}
+	if text := checkResult(c); text != "2 of 3 limits kept, 1 over by no more than noise, which passes" {
+		t.Error(text)
+	}
+}
+
 // TestBudgetInHelp: the help has a budget that is one, line by line.
 func TestBudgetInHelp(t *testing.T) {
 	out, _ := command(t, 0, "check", "--help")

@@ -81,7 +81,7 @@ func baselineText(c *report.Check) string {
 
 // checkResult counts what was kept.
 func checkResult(c *report.Check) string {
-	all, over, unknown := count(len(c.Rows), "limit"), c.Count(report.CheckFailed), c.Count(report.CheckUnknown)
+	all, over, unknown, noise := count(len(c.Rows), "limit"), c.Count(report.CheckFailed), c.Count(report.CheckUnknown), c.Count(report.CheckNoise)
 	switch {
 	case over > 0 && unknown > 0:
 		return fmt.Sprintf("over budget: %d of %s not kept, %d not known", over, all, unknown)
@@ -89,6 +89,8 @@ func checkResult(c *report.Check) string {
 		return fmt.Sprintf("over budget: %d of %s not kept", over, all)
 	case unknown > 0:
 		return fmt.Sprintf("not known of %d of %s", unknown, all)
+	case noise > 0:
+		return fmt.Sprintf("%d of %s kept, %d over by no more than noise, which passes", len(c.Rows)-noise, all, noise)
 	}
 	return fmt.Sprintf("all of %s kept", all)
 }

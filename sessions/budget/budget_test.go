@@ -30,8 +30,9 @@ func TestRefused(t *testing.T) {
 		"- a":                                     "budget.yaml:1: want fields",
 		"limits:\n  latncy_p50: 3 ms":             `budget.yaml:2: unknown limit "latncy_p50"; did you mean "latency_p50"`,
 		"baseline: x\nlimit:\n  top1: 1":          `budget.yaml:2: unknown field "limit"; did you mean "limits"`,
-		"latency: 3 ms":                           `unknown field "latency"; did you mean "latency_p50" or "latency_p99"?; there are baseline and limits, and below "limits:" latency_p50, latency_p99, top1`,
+		"latency: 3 ms":                           `unknown field "latency"; did you mean "latency_p50" or "latency_p99"?; there are baseline, noise, limits, and below "limits:" latency_p50, latency_p99, top1`,
 		"limits:\n  top1: 92.0":                   "top1: 92.0 is more than all",
+		"noise: fails\nlimits:\n  top1: 1":        "budget.yaml:1: noise: want passes or unknown",
 		"top1: 97 %":                              `and below "limits:" latency_p50`,
 		"limits:\n  top1: 1\n  top1: 1":           "budget.yaml:3: top1 is there twice",
 		"limits:\n\n  top1: 98":                   "budget.yaml:3: top1: 98 is more than all",
@@ -311,6 +312,22 @@ func TestTop1BesideBaseline(t *testing.T) {
 	}{{0, true, report.CheckOK}, {2, true, report.CheckNoise}, {12, true, report.CheckFailed}, {2, false, report.CheckFailed}} {
 		if row := l.check(measured(c.wrong, c.known), measured(0, true), false, 1); row.Verdict != c.want || c.want == report.CheckNoise && row.Why == "" {
 			t.Errorf("%+v: %s, %q", c, row.Verdict, row.Why)
+		}
+	}
+}
+
+// TestNoisePasses: what is over by no more than noise passes unless the budget wants more.
+func TestNoisePasses(t *testing.T) {
+	rounds := slices.Repeat([]float64{1, 1.11, 1.2}, 15)
+	for text, want := range map[string]report.Verdict{
+		"": report.CheckNoise, "noise: passes\n": report.CheckNoise, "noise: unknown\n": report.CheckUnknown,
+	} {
+		c, err := read(t, text+"limits:\n  latency_p50: 1100 us\n").Check(measured(rounds...), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row := c.Rows[0]; row.Verdict != want || row.Why == "" || c.Passed != want.Passes() {
+			t.Errorf("%q: %s, %q, passed %v", text, row.Verdict, row.Why, c.Passed)
 		}
 	}
 }

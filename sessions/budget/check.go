@@ -37,6 +37,9 @@ func (b *Budget) Check(m, baseline *Measured, d *report.Diff) (*report.Check, er
 		if d != nil && l.relative && l.metric.rounds != nil && row.Verdict != report.CheckUnknown {
 			row = l.recorded(row, m, baseline, d)
 		}
+		if b.strict && row.Verdict == report.CheckNoise {
+			row.Verdict = report.CheckUnknown
+		}
 		c.Passed = c.Passed && row.Verdict.Passes()
 		c.Rows = append(c.Rows, row)
 	}

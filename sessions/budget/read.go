@@ -23,6 +23,7 @@ type Budget struct {
 	Path     string
 	Baseline string // a recording, an engine or a model, beside the file or by its whole path; empty: none
 	Looks    int    // how often a measurement may be looked at before it is long enough; 0: once
+	strict   bool   // noise does not pass
 	limits   []limit
 }
 
@@ -80,12 +81,18 @@ func (b *Budget) read(n *yaml.Node) error {
 				b.Baseline = filepath.Join(filepath.Dir(b.Path), b.Baseline)
 			}
 			return nil
+		case "noise":
+			if value.Value != "passes" && value.Value != "unknown" {
+				return b.at(value, errors.New("noise: want passes or unknown, which a value over its limit is that the measurement does not tell from one within"))
+			}
+			b.strict = value.Value == "unknown"
+			return nil
 		case "limits":
 			return b.each(value, b.limit)
 		}
-		fields := []string{"baseline", "limits"}
+		fields := []string{"baseline", "noise", "limits"}
 		return b.at(key, fmt.Errorf("unknown field %q%s; there are %s, and below \"limits:\" %s",
-			key.Value, config.DidYouMean(key.Value, slices.Concat(fields, Names())), strings.Join(fields, " and "), strings.Join(Names(), ", ")))
+			key.Value, config.DidYouMean(key.Value, slices.Concat(fields, Names())), strings.Join(fields, ", "), strings.Join(Names(), ", ")))
 	})
 }
 

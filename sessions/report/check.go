@@ -38,7 +38,7 @@ const (
 	CheckOK      Verdict = "ok"
 	CheckNoise   Verdict = "noise" // over the limit by less than the measurement tells apart
 	CheckFailed  Verdict = "failed"
-	CheckUnknown Verdict = "unknown" // the value is not known, or what the limit is relative to
+	CheckUnknown Verdict = "unknown" // the value is not known, or what the limit is relative to; or it is noise, and the budget wants more
 )
 
 // Passes reports whether a limit is kept, as far as anybody can tell.
