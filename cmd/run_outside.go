@@ -33,10 +33,17 @@ const ortBackend = "onnxruntime"
 // ortLimit is how long ONNX Runtime may take for a batch.
 const ortLimit = 10 * time.Minute
 
+// What shows by how much an engine of a model that rounds to integers may differ from ONNX Runtime.
+const (
+	movedInputs = "moved inputs"
+	withFusions = "ONNX Runtime's fusions and " + movedInputs
+)
+
 // openRuntime returns ONNX Runtime as something to compare with; perLayer: with what nodes make in between. It computes the nodes of a
 // quantised model as they are written: what it fuses them to makes integers of biases and rounds a step in a thousand otherwise, which
-// shows by how much the engine may differ; where it cannot load what it fuses them to, warn is told, and nothing shows that. A model in floating point it runs as it is, whatever the precision of the configuration: the
-// device says so.
+// shows by how much the engine may differ, together with inputs that are moved a little; where it cannot load what it fuses them to,
+// warn is told, and these alone show it, as they do of a model that quantises as it runs. A model in floating point it runs as it is,
+// whatever the precision of the configuration: the device says so.
 func openRuntime(ctx context.Context, m *model.Model, cfg config.Config, perLayer bool, warn func(string)) (c sessions.Contender, closeIt func(), err error) {
 	source, err := runtimeModel(m, perLayer)
 	if err != nil {
@@ -51,6 +58,9 @@ func openRuntime(ctx context.Context, m *model.Model, cfg config.Config, perLaye
 	}
 	if !m.Quantized {
 		c.Device.Device += asItIs(cfg)
+		if slices.ContainsFunc(m.Network.AllLayers(), func(l *graph.Layer) bool { return l.Op == graph.DynamicQuantize }) {
+			c.Variant = moved(m.Network, c.Outside)
+		}
 		return c, r.Close, nil
 	}
 	c.Device.Device += ", the quantised nodes as they are written"
@@ -70,12 +80,24 @@ func openRuntime(ctx context.Context, m *model.Model, cfg config.Config, perLaye
 			return c, nil, ctx.Err()
 		}
 		reason, _, _ := strings.Cut(err.Error(), ". ")
-		warn("compared without ONNX Runtime's fusions, with which it cannot load the model, so that nothing tells how much roundings differ: " + reason)
+		shows := "nothing tells"
+		if c.Variant = moved(m.Network, c.Outside); c.Variant != nil {
+			shows = movedInputs + " alone tell"
+		}
+		warn("compared without ONNX Runtime's fusions, with which it cannot load the model, so that " + shows + " how much roundings differ: " + reason)
 		c.Device.Device += " and without its fusions, which fail"
 		return c, r.Close, nil
 	}
-	c.Variant = &compare.Variant{Name: "ONNX Runtime's fusions", Run: onRuntime(m, fused, source)}
+	c.Variant = &compare.Variant{Name: withFusions, Run: onRuntime(m, fused, source).Moved()}
 	return c, func() { r.Close(); fused.Close() }, nil
+}
+
+// moved is a variant with moved inputs; nil where the model has none that can be moved.
+func moved(n *graph.Network, run compare.Outside) *compare.Variant {
+	if !slices.ContainsFunc(n.Inputs, func(t *graph.Tensor) bool { return t.Type == numeric.F32 }) {
+		return nil
+	}
+	return &compare.Variant{Name: movedInputs, Run: run.Moved()}
 }
 
 // saturates reports whether ONNX Runtime adds pairs of products of unsigned and signed bytes in 16 bits, where they saturate, for want of

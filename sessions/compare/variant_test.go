@@ -44,3 +44,36 @@ func TestVariant(t *testing.T) {
 		}
 	}
 }
+
+// TestMoved: elements are moved both ways by a hundred-thousandth, and what was given stays as it was.
+func TestMoved(t *testing.T) {
+	x, ids := numeric.NewValue(numeric.F32, 64), numeric.NewValue(numeric.I64, 2)
+	for i := range x.F32() {
+		x.F32()[i] = float32(i)
+	}
+	var seen map[string]numeric.Value
+	outside := Outside(func(_ context.Context, _ Span, in map[string]numeric.Value) (map[string]numeric.Value, error) {
+		seen = in
+		return nil, nil
+	})
+	if _, err := outside.Moved()(t.Context(), Span{}, map[string]numeric.Value{"x": x, "ids": ids}); err != nil {
+		t.Fatal(err)
+	}
+	up, down := 0, 0
+	for i, v := range seen["x"].F32() {
+		if x.F32()[i] != float32(i) {
+			t.Fatalf("element %d of what was given is %g", i, x.F32()[i])
+		}
+		switch by := (float64(v) - float64(i)) / max(1, float64(i)); {
+		case by > 0.9*Move && by < 1.1*Move:
+			up++
+		case by < -0.9*Move && by > -1.1*Move:
+			down++
+		case i > 0:
+			t.Errorf("element %d is %g", i, v)
+		}
+	}
+	if up < 16 || down < 16 || &seen["ids"].Data[0] != &ids.Data[0] {
+		t.Errorf("%d up, %d down", up, down)
+	}
+}
