@@ -83,7 +83,8 @@ func (n *Node) groupQueryAttrs() (a AttentionAttrs, err error) {
 	for _, name := range []string{"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"} {
 		n.Float(name, 0) // of normalisations, whose inputs are refused
 	}
-	n.Int("smooth_softmax", 0) // read where there are no sinks
+	n.Int("smooth_softmax", 0)          // read where there are no sinks
+	n.Flag("rotary_interleaved", false) // and where nothing is turned
 	return a, n.lacks("quantised pasts, normalisations and padded queries", 12, 13, 14, 15, 16)
 }
 

@@ -103,9 +103,6 @@ func matMulNBits(d *Definition, n *Node) ([]*Tensor, error) {
 	if n.Int("weight_prepacked", 0) != 0 {
 		return nil, fmt.Errorf("weight_prepacked %d is not supported", n.Int("weight_prepacked", 0))
 	}
-	if err := n.lacks("g_idx", 4); err != nil {
-		return nil, err
-	}
 	a, columns := NBitsAttrs{K: n.Int("K", 0), Bits: n.Int("bits", 4), Block: n.Int("block_size", 0)}, n.Int("N", 0)
 	if a.K < 1 || a.Block < 1 || a.Bits < 1 || columns < 1 || columns > maxExtent/a.K || a.Block > maxExtent {
 		return nil, fmt.Errorf("attributes N %d, K %d, bits %d and block_size %d are no shape", columns, a.K, a.Bits, a.Block)
@@ -142,5 +139,14 @@ func matMulNBits(d *Definition, n *Node) ([]*Tensor, error) {
 			return nil, err
 		}
 	}
-	return result(d.MatMulNBits(n.Input(0), w, scales, zeros, n.Input(5), a))
+	x := n.Input(0)
+	if groups := n.Input(4); groups != nil {
+		if zeros != nil || a.Bits == 2 {
+			return nil, fmt.Errorf("input 4 (g_idx) of weights of 2 bits, or beside zero points, which ONNX Runtime leaves out there, is not supported")
+		}
+		if x, w, err = d.byGroup(x, w, groups, a); err != nil {
+			return nil, err
+		}
+	}
+	return result(d.MatMulNBits(x, w, scales, zeros, n.Input(5), a))
 }

@@ -336,7 +336,18 @@ def recurrent():
         3, consts=weights, hidden_size=5)
 
 
-for family in [norms, activations, products, attentions, group_queries, rotations, quantised, states, images, tables, means, recurrent, sinks]:
+def groups():
+    """Products whose weights' rows have their groups in g_idx, in the order of the groups, and in none."""
+    k, n, size = 40, 5, 16
+    data, scales = whole(np.uint8, 0, 255, n, 3, 8), real(n, 3)
+    for name, g in [("in order", np.arange(k) // size), ("in none", rng.permutation(np.arange(k) // size))]:
+        add(f"matmul 4 bits groups {name}", "MatMulNBits", [real(2, 3, k), data, scales, None, g.astype(np.int32)], consts=(1, 2, 4), K=k, N=n, block_size=size, bits=4)
+    past = [real(2, 1, 3, 8), real(2, 1, 3, 8)]
+    add("group query, nothing turned", "GroupQueryAttention", [real(2, 1, 16), real(2, 1, 8), real(2, 1, 8), *past, i32(3, 3), i32(4)], 3,
+        num_heads=2, kv_num_heads=1, do_rotary=0, rotary_interleaved=0)
+
+
+for family in [norms, activations, products, attentions, group_queries, rotations, quantised, states, images, tables, means, recurrent, sinks, groups]:
     family()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c, separators=(",", ":")))
