@@ -7,12 +7,18 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/diff"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Columns measures configurations in the same rounds, so long in all as p says for each, and sets their layers side by side.
 func Columns(ctx context.Context, r *Runner, configs []config.Config, p run.Profiling) (*report.Columns, error) {
+	return columnsOn(ctx, r, configs, p, nil)
+}
+
+// columnsOn is Columns whose rounds are added to those that kept has.
+func columnsOn(ctx context.Context, r *Runner, configs []config.Config, p run.Profiling, kept *stages.Together) (*report.Columns, error) {
 	p.PerStep = true
-	compared, err := r.Compare(ctx, configs, report.PartOverview|report.PartTimings, p)
+	compared, err := r.compareOn(ctx, configs, report.PartOverview|report.PartTimings, p, kept)
 	if err != nil {
 		return nil, err
 	}

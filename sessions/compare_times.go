@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
+	"github.com/trtui/trtui/sessions/stages"
 )
 
 // Compared is what came of one of several configurations, and how fast it is beside the first of them; nil for that.
@@ -18,15 +19,20 @@ type Compared struct {
 // Compare makes the wanted parts of a snapshot for every configuration, and measures their times side by side: in rounds, as
 // long in all as p says for each. Where the device has no room for all engines at a time they are measured one after the other,
 // which the speeds tell.
-func (r *Runner) Compare(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling) (list []Compared, err error) {
+func (r *Runner) Compare(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling) ([]Compared, error) {
+	return r.compareOn(ctx, configs, parts, p, nil)
+}
+
+// compareOn is Compare whose rounds are added to those that kept has.
+func (r *Runner) compareOn(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling, kept *stages.Together) (list []Compared, err error) {
 	err = r.surviving(ctx, configs[0], func() error {
-		list, err = r.compare(ctx, configs, parts, p)
+		list, err = r.compare(ctx, configs, parts, p, kept)
 		return err
 	})
 	return list, err
 }
 
-func (r *Runner) compare(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling) ([]Compared, error) {
+func (r *Runner) compare(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling, kept *stages.Together) ([]Compared, error) {
 	s := r.stages
 	list, built := make([]Compared, len(configs)), make([]time.Duration, len(configs))
 	for i, cfg := range configs {
@@ -37,7 +43,7 @@ func (r *Runner) compare(ctx context.Context, configs []config.Config, parts rep
 		}
 		list[i].Snapshot, built[i] = snap, time.Since(begin)
 	}
-	reports, speeds, err := s.Timing.All(ctx, configs, p)
+	reports, speeds, err := s.Timing.All(ctx, configs, p, kept)
 	if err != nil {
 		return nil, err
 	}

@@ -94,13 +94,36 @@ func TestCompare(t *testing.T) {
 	for i := range many {
 		many[i] = configs[i%2]
 	}
-	reports, speeds, err := r.stages.Timing.All(t.Context(), many, p)
+	reports, speeds, err := r.stages.Timing.All(t.Context(), many, p, nil)
 	if err != nil || len(reports) != len(many) || speeds[0] != nil {
 		t.Fatalf("%d reports, %v", len(reports), err)
 	}
 	for _, s := range speeds[1:] {
 		if s.SideBySide || s.Ratio <= 0 {
 			t.Errorf("too many engines: %+v", *s)
+		}
+	}
+}
+
+// TestRoundsAdd: engines that are measured side by side once more go on with the rounds that they have, in whatever order they are asked
+// for; with another one beside them they begin anew.
+func TestRoundsAdd(t *testing.T) {
+	r, configs := twoConfigs(t)
+	kept, p := new(stages.Together), run.Profiling{Iterations: 2 * compare.Rounds}
+	swapped := []config.Config{configs[1], configs[0]}
+	for i, c := range []struct {
+		configs []config.Config
+		want    int
+	}{{configs, 1}, {configs, 2}, {swapped, 3}, {append(swapped, config.Config{Precision: config.FP16, Batch: 1, Disable: []string{"fuse-activation"}}), 1}, {configs, 1}} {
+		columns, err := columnsOn(t.Context(), r, c.configs, p, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range columns.Columns {
+			got := columns.Columns[k].Timings
+			if len(got.Rounds) != c.want*compare.Rounds || len(got.Layers[0].Rounds) != c.want*compare.Rounds || got.Samples != c.want*2*compare.Rounds {
+				t.Errorf("measurement %d, column %d: %d rounds, %d of a layer, %d samples; want %d times as many as one has", i, k, len(got.Rounds), len(got.Layers[0].Rounds), got.Samples, c.want)
+			}
 		}
 	}
 }

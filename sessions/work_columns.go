@@ -14,7 +14,7 @@ import (
 const columnsDuration = time.Second
 
 // measureBeside measures configurations, and their layers, side by side: a first impression, then for longer, and then the accuracy
-// of each. One of which there is no engine has the reason in its column. Why nothing is known is in the log: what is built stays as
+// of each. Where they are those that were measured so last it adds rounds to what there is. One of which there is no engine has the reason in its column. Why nothing is known is in the log: what is built stays as
 // it is.
 func measureBeside(ctx context.Context, w *worker, asked []config.Config) error {
 	r := &Runner{w.stages}
@@ -37,9 +37,18 @@ func measureBeside(ctx context.Context, w *worker, asked []config.Config) error 
 		return nil
 	}
 	var c *report.Columns
-	for _, p := range []run.Profiling{{Iterations: quickIterations}, {Duration: columnsDuration, Iterations: quickIterations}} {
+	impression, whole := run.Profiling{Iterations: quickIterations}, run.Profiling{Duration: columnsDuration, Iterations: quickIterations}
+	measurements := []run.Profiling{impression, whole}
+	if shown := w.board.newest().Columns; shown != nil && !shown.Live && len(shown.Columns) == len(configs)+len(refused) && shown.OfAll(configs, w.stages.Model.Quantized) {
+		measurements = []run.Profiling{whole} // which goes on with what is shown
+	}
+	for _, p := range measurements {
+		kept := &w.together
+		if p.Duration == 0 {
+			kept = nil
+		}
 		var err error
-		c, err = Columns(ctx, r, configs, p)
+		c, err = columnsOn(ctx, r, configs, p, kept)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

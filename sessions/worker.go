@@ -19,10 +19,11 @@ type worker struct {
 	wishes *wishes
 	tape   *tape
 
-	reference   *reference // the first that was measured, beside which others are
-	measured    bool       // the newest times are of a measurement that came to its end
-	building    string     // the configuration that the log speaks of
-	saidOfCache string     // what the log has of the timing cache
+	reference   *reference      // the first that was measured, beside which others are
+	measured    bool            // the newest times are of a measurement that came to its end
+	together    stages.Together // what was measured side by side last
+	building    string          // the configuration that the log speaks of
+	saidOfCache string          // what the log has of the timing cache
 }
 
 // reference is a configuration beside which others are measured. Where its own measurement was broken off, the first of these goes on

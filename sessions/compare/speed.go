@@ -59,10 +59,10 @@ func exactly(n, k int) float64 {
 	return math.Exp(log(n) - log(k) - log(n-k) - float64(n)*math.Ln2)
 }
 
-// roundMedians cuts samples, in the order in which they were taken, into rounds, and returns the median of each: what
+// roundMedians cuts samples, in the order in which they were taken, into so many rounds, and returns the median of each: what
 // disturbs the machine lasts for many samples, which are therefore not independent of each other.
-func roundMedians(samples []time.Duration) []float64 {
-	n := min(Rounds, len(samples)/2)
+func roundMedians(samples []time.Duration, rounds int) []float64 {
+	n := min(rounds, len(samples)/2)
 	medians := make([]float64, n)
 	for i := range medians {
 		medians[i] = float64(run.Summarize(samples[i*len(samples)/n : (i+1)*len(samples)/n]).Median)
@@ -70,9 +70,9 @@ func roundMedians(samples []time.Duration) []float64 {
 	return medians
 }
 
-// RoundsOf returns the medians of rounds of samples.
-func RoundsOf(samples []time.Duration) []time.Duration {
-	medians := roundMedians(samples)
+// RoundsOf returns the medians of so many rounds of samples.
+func RoundsOf(samples []time.Duration, n int) []time.Duration {
+	medians := roundMedians(samples, n)
 	rounds := make([]time.Duration, len(medians))
 	for i, m := range medians {
 		rounds[i] = time.Duration(m)
@@ -87,6 +87,6 @@ func SpeedApart(reference, own []time.Duration) report.Speed {
 
 // IntervalOf returns the median of samples with its interval.
 func IntervalOf(samples []time.Duration) report.Interval {
-	_, low, high := MedianInterval(roundMedians(samples))
+	_, low, high := MedianInterval(roundMedians(samples, Rounds))
 	return report.Interval{Median: run.Summarize(samples).Median, Low: low, High: high}
 }

@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -30,12 +31,17 @@ type Times struct {
 
 	peaks    *run.Peaks       // that the steps stand under; nil: not known
 	Roofline *report.Roofline // what is said of them, but for the layers above; nil: nobody asks
+
+	Rounds int // into which the samples of a layer are cut; 0: as many as compare.Rounds
 }
 
 // NewTimes begins to collect samples of a plan, each of which is an inference of a batch.
 func NewTimes(p *run.Plan, batch int) *Times {
 	return &Times{plan: p, work: p.Work(), batch: batch, steps: make([][]time.Duration, len(p.Steps))}
 }
+
+// IsOf reports whether the samples are of a plan.
+func (t *Times) IsOf(p *run.Plan) bool { return t.plan == p }
 
 // TimingsOf sums up samples of a plan's inferences, and of its steps.
 func TimingsOf(p *run.Plan, latency []time.Duration, steps [][]time.Duration, estimated bool) *report.Timings {
@@ -205,7 +211,7 @@ func (t *Times) Report(live, estimated bool) *report.Timings {
 		lt.Fork, lt.Lane = t.plan.LaneOf(i)
 		lt.Bins = binTimes(t.steps[i], lt.Latency)
 		if !live && !estimated {
-			lt.Rounds = compare.RoundsOf(t.steps[i])
+			lt.Rounds = compare.RoundsOf(t.steps[i], cmp.Or(t.Rounds, compare.Rounds))
 		}
 		if lt.Median > 0 {
 			lt.GFLOPS = float64(lt.FLOPs) / float64(lt.Median)

@@ -34,7 +34,7 @@ func (e *Engine) timings() *report.Timings {
 		lt.Count, lt.Mean, lt.Median = int(r.Runs), r.Mean, r.Median
 		if len(r.Samples) > 0 {
 			lt.Latency, lt.Recent, t.Summed = latencyOf(r.Samples), newest(r.Samples), false
-			lt.Rounds = compare.RoundsOf(r.Samples)
+			lt.Rounds = compare.RoundsOf(r.Samples, compare.Rounds)
 		}
 		if l := byName[r.Name]; l != nil {
 			info := layerReport(l)

@@ -22,6 +22,11 @@ func (c *Columns) Of(cfg config.Config, quantized bool) bool {
 	return slices.ContainsFunc(c.Columns, func(k Column) bool { return k.Config.SameEngine(cfg, quantized) })
 }
 
+// OfAll reports whether each of several configurations has a column.
+func (c *Columns) OfAll(list []config.Config, quantized bool) bool {
+	return !slices.ContainsFunc(list, func(cfg config.Config) bool { return !c.Of(cfg, quantized) })
+}
+
 // Column is one configuration.
 type Column struct {
 	Label     string

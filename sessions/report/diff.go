@@ -56,6 +56,8 @@ func (d *Diff) Resolution() string {
 	}
 	text := "measured on two occasions"
 	switch {
+	case d.InTurns() && d.Rounds > 0:
+		text = fmt.Sprintf("measured in turns, %d rounds", d.Rounds)
 	case d.InTurns():
 		text = "measured in turns"
 	case d.EndToEnd.LayersApart:

@@ -221,7 +221,7 @@ func (s *sensitivity) measure(ctx context.Context, cfg config.Config, to config.
 		}
 		*one.time, list.Items = costOfPlan(p).time, a.Items
 	}
-	_, speeds, err := s.timing.All(ctx, []config.Config{cfg, up}, raiseTime)
+	_, speeds, err := s.timing.All(ctx, []config.Config{cfg, up}, raiseTime, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -54,9 +54,10 @@ func (m *timing) Time(ctx context.Context, l *run.Loaded, t *describe.Times, p r
 }
 
 // All measures the engines of configurations side by side, or one after the other where they are too many or too large
-// to be on the device at a time. The first one, with which the others are compared, has no speed.
-func (m *timing) All(ctx context.Context, configs []config.Config, p run.Profiling) ([]*report.Timings, []*report.Speed, error) {
-	reports, speeds, err := m.beside(ctx, configs, p)
+// to be on the device at a time. The first one, with which the others are compared, has no speed. Rounds are added to those that kept,
+// which may be nil, has of the same engines.
+func (m *timing) All(ctx context.Context, configs []config.Config, p run.Profiling, kept *Together) ([]*report.Timings, []*report.Speed, error) {
+	reports, speeds, err := m.beside(ctx, configs, p, kept)
 	if !errors.As(err, new(*run.NoRoom)) && !errors.Is(err, ErrTooMany) {
 		return reports, speeds, err
 	}
@@ -86,7 +87,7 @@ func (m *timing) All(ctx context.Context, configs []config.Config, p run.Profili
 var ErrTooMany = errors.New("too many engines to measure side by side")
 
 // beside measures the engines of configurations side by side.
-func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Profiling) ([]*report.Timings, []*report.Speed, error) {
+func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Profiling, kept *Together) ([]*report.Timings, []*report.Speed, error) {
 	if len(configs) > MemoSize {
 		return nil, nil, ErrTooMany
 	}
@@ -107,16 +108,16 @@ func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Prof
 	}
 	m.device.Busy.Lock()
 	defer m.device.Busy.Unlock()
-	lanes, all, begin := make([]*compare.Lane, len(configs)), make([]*describe.Times, len(configs)), time.Now()
+	all, lanes := kept.of(engines)
+	begin := time.Now()
 	for i, l := range engines {
 		c, err := m.inferences.Ready(ctx, l)
 		if err != nil {
 			return nil, nil, err
 		}
 		defer c.Close()
-		all[i] = describe.NewTimes(l.Plan, model.BatchOf(l.Plan))
 		all[i].Of(c)
-		lanes[i] = &compare.Lane{Context: c, Turn: m.device.Turn(p), Each: all[i].Add}
+		lanes[i].Context, lanes[i].Turn, lanes[i].Each = c, m.device.Turn(p), all[i].Add
 		m.device.WarnOfSimulation(l.Plan)
 	}
 	m.told.Progress(report.Progress{Phase: m.device.Measuring()})
@@ -126,7 +127,9 @@ func (m *timing) beside(ctx context.Context, configs []config.Config, p run.Prof
 	if err := m.device.Alternate(ctx, lanes); err != nil {
 		return nil, nil, err
 	}
-	for _, t := range all {
+	kept.keep(all, lanes)
+	for i, t := range all {
+		t.Rounds = max(compare.Rounds, len(lanes[i].Medians))
 		if p.PerStep {
 			if err := m.device.UnderCeilings(ctx, t); err != nil {
 				return nil, nil, err

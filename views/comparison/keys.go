@@ -13,7 +13,7 @@ import (
 func (c *Pair) keys() []ui.Key {
 	keys := []ui.Key{ui.K("s", "swap", "swap A and B")}
 	if c.InTurns != nil {
-		keys = append(keys, ui.K("t", "in turns", "measure A and B once more, in turns"))
+		keys = append(keys, ui.K("t", "in turns", "measure A and B once more, in turns; again: more rounds, which tell more apart"))
 	}
 	if c.ReadFile != nil {
 		keys = append(keys, ui.K("e", "file", "open a file as B"), ui.K("E", "file A", "open a file as A"))
