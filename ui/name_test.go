@@ -150,6 +150,17 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
+// TestConfigurationNames: of a configuration the precision stays, too, beside those that have no more than one.
+func TestConfigurationNames(t *testing.T) {
+	all := []string{"fp32", "int8/minmax", "int8/mse", "int8/percentile:99.9", "int8/percentile:99.99"}
+	names := newFileNames(all)
+	for i, want := range []string{"fp32", "int8/minmax", "int8/mse", "int8/percentil…9", "int8/percenti…99"} {
+		if got := names.Short(all[i], 16, '…'); got != want {
+			t.Errorf("%q is %q, want %q", all[i], got, want)
+		}
+	}
+}
+
 // BenchmarkNames shortens the names of a large network to a width that it was not shown at yet.
 func BenchmarkNames(b *testing.B) {
 	var all []string

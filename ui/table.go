@@ -37,7 +37,7 @@ type Column struct {
 	Order    func(a, b int) int // compares two rows, smallest first; nil: cannot be sorted by
 	Down     bool               // sorting by it starts with the largest first
 	Name     bool               // its cells are names: cut in the middle if they must, but space that is left over goes to them first
-	Files    bool               // with Name: they are names of files
+	Files    bool               // with Name: they are no paths of layers, but names of files or configurations
 }
 
 // A Table shows rows of columns. Only the visible rows are asked for, so that

@@ -69,7 +69,7 @@ func (v *Table) columns() []ui.Column {
 	}
 	style := func(r int) ui.Style { return pane.PrecisionStyle(string(v.trials[r].config.Precision)) }
 	return []ui.Column{
-		{Title: "configuration", Width: 18, Flex: 3, Name: true, Cell: func(r int) ui.Cell {
+		{Title: "configuration", Width: 18, Flex: 3, Name: true, Files: true, Cell: func(r int) ui.Cell {
 			text := v.trials[r].short
 			if v.trials[r].unfinished {
 				text += ", not finished"
