@@ -163,13 +163,14 @@ type viewedOutput struct {
 	Bindings        []string `json:",omitempty"` // inputs or outputs
 	Timings         *report.Timings
 	Layers          []report.Layer
+	Notes           []string `json:",omitempty"` // what a person should know of the files
 }
 
 // inspectLayers prints the layers of an engine of another program, each with its time where that is known.
 func inspectLayers(w io.Writer, o *outputFlags, snap *report.Snapshot) error {
 	m := snap.Model
 	if o.json() {
-		return writeReport(w, snap.Head(), viewedOutput{m.Viewed, m.Inputs, m.Outputs, m.Bindings, snap.Timings, m.Layers})
+		return writeReport(w, snap.Head(), viewedOutput{m.Viewed, m.Inputs, m.Outputs, m.Bindings, snap.Timings, m.Layers, m.Notes})
 	}
 	fmt.Fprintf(w, "%s: %s, %s of %s\n", m.Name, m.Viewed, count(len(m.Layers), "layer"), count(len(snap.Passes.Source), "source layer"))
 	for _, t := range m.Inputs {
@@ -191,13 +192,27 @@ func inspectLayers(w io.Writer, o *outputFlags, snap *report.Snapshot) error {
 		}
 	}
 	var rows [][]string
+	timed := func(t report.LayerTiming, op, precision string) []string {
+		return []string{short(t.Name), us(t.Median), fmt.Sprintf("%.1f", 100*t.Share), bar(t.Share/max(top, 1e-9), 20), op, precision, t.Tactic}
+	}
 	for _, l := range m.Layers {
 		row := []string{short(l.Name), "-", "", "", l.Op, l.Precision, ""}
 		if t, ok := times[l.Name]; ok {
-			row = []string{short(l.Name), us(t.Median), fmt.Sprintf("%.1f", 100*t.Share), bar(t.Share/max(top, 1e-9), 20), l.Op, l.Precision, t.Tactic}
+			row = timed(t, l.Op, l.Precision)
+			delete(times, l.Name)
 		}
 		rows = append(rows, row)
 	}
+	if snap.Timings != nil {
+		for _, t := range snap.Timings.Layers {
+			if _, ok := times[t.Name]; ok { // of a layer that is not described
+				rows = append(rows, timed(t, t.Op, t.Precision))
+			}
+		}
+	}
 	writeTable(w, []string{"@layer", ">median µs", ">%", "~", "type", "precision", "~tactic"}, rows)
+	for _, note := range m.Notes {
+		writeNote(w, "%s", note)
+	}
 	return nil
 }

@@ -29,6 +29,7 @@ type Engine struct {
 	path    string // of the first file
 	batch   int
 	tool    string // whose engine it is: "TensorRT"
+	astray  string // what the profile has of layers that are not described; empty: nothing
 	runs    []time.Duration
 }
 
@@ -185,13 +186,23 @@ func (e *Engine) match() error {
 			timed = append(timed, l.Name)
 		}
 	}
-	named := 0
+	var astray []string
+	var all, lost time.Duration
 	for _, r := range e.Profile {
-		if known[r.Name] {
-			named++
+		all += r.Median
+		if !known[r.Name] {
+			lost += r.Median
+			astray = append(astray, r.Name)
 		}
 	}
-	if named > 0 {
+	if len(astray) < len(e.Profile) {
+		if len(astray) > 0 {
+			e.astray = fmt.Sprintf("%d of %d layers of the profile, such as %s, are not among those that are described: the files may be of two builds",
+				len(astray), len(e.Profile), quoted(astray[0]))
+			if all > 0 {
+				e.astray += fmt.Sprintf(" (%.0f %% of the time)", 100*float64(lost)/float64(all))
+			}
+		}
 		return nil
 	}
 	if len(timed) != len(e.Profile) {
@@ -242,6 +253,9 @@ func (e *Engine) tactics(times *report.Timings) *report.Tactics {
 // model describes what was opened.
 func (e *Engine) model() *report.Model {
 	m := &report.Model{Name: filepath.Base(e.path), Path: e.path, Kind: "engine", Viewed: e.Layers.Format, Ops: map[string]int{}, Stripped: true, ByName: true}
+	if e.astray != "" {
+		m.Notes = append(m.Notes, e.astray)
+	}
 	e.batch = 1
 	for i, t := range e.Layers.Inputs {
 		if i == 0 && len(t.Dims) > 1 && t.Dims[0] > 0 {

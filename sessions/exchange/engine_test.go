@@ -169,6 +169,23 @@ func TestOpenEngineErrors(t *testing.T) {
 	}
 }
 
+// TestAstray: what a profile has of layers that are not described is not lost.
+func TestAstray(t *testing.T) {
+	e, err := OpenEngine([]File{{"layers.json", []byte(`{"Layers": ["conv", "fc"]}`)},
+		{"profile.json", []byte(`[{"count": 9}, {"name": "conv + relu", "averageMs": 7}, {"name": "fc", "averageMs": 3}]`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := e.Snapshot()
+	want := `1 of 2 layers of the profile, such as "conv + relu", are not among those that are described: the files may be of two builds (70 % of the time)`
+	if len(s.Model.Notes) != 1 || s.Model.Notes[0] != want || s.Overview.Badges[0].Why != want {
+		t.Errorf("%q, %+v", s.Model.Notes, s.Overview.Badges)
+	}
+	if l := s.Timings.Layers; len(l) != 2 || l[0].Name != "conv + relu" || l[0].Share != 0.7 {
+		t.Errorf("%+v", l)
+	}
+}
+
 func FuzzOpenEngine(f *testing.F) {
 	names, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(names) == 0 {

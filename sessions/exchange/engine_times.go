@@ -179,6 +179,9 @@ func (e *Engine) overview(t *report.Timings) *report.Overview {
 		o.Split[i].Layers++
 		o.Split[i].Time += l.Median
 	}
+	if e.astray != "" {
+		o.Badges = append(o.Badges, report.Badge{Text: "two builds?", Why: e.astray})
+	}
 	if t.EndToEnd.Count == 0 {
 		o.Badges = append(o.Badges, report.Badge{Text: "sum of layers", Why: "no times of whole inferences were given: the latency is the sum of the layers' medians"})
 	}
