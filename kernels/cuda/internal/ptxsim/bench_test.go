@@ -14,6 +14,10 @@ func BenchmarkInstructions(b *testing.B) {
 	for _, c := range []struct{ name, setup, inst string }{
 		{"fma.f32", "mov.f32 %f1, 0f3F000000; mov.f32 %f2, 0f3F800000;", "fma.rn.f32 %f2, %f1, %f2, %f1"},
 		{"mad.s32", "", "mad.lo.s32 %r9, %r1, %r1, %r1"},
+		{"dp4a", "", "dp4a.s32.u32 %r9, %r1, %r1, %r1"},
+		{"dp2a", "", "dp2a.lo.s32.u32 %r9, %r1, %r1, %r1"},
+		{"lop3", "", "lop3.b32 %r9, %r1, %r1, %r1, 0x6a"},
+		{"prmt", "", "prmt.b32 %r9, %r1, %r1, 0x5410"},
 		{"setp.selp", "", "setp.lt.s32 %p1, %r1, 5; selp.b32 %r9, %r1, 3, %p1"},
 		{"ld.shared", mySlot + "st.shared.u32 [%r2], 1;", "ld.shared.u32 %r9, [%r2]"},
 		{"st.shared", mySlot, "st.shared.u32 [%r2], %r1"},

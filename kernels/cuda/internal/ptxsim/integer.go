@@ -294,10 +294,10 @@ func (d *decoder) bitwise() {
 		d.field(width, wide, signed)
 	case "dp4a":
 		types := d.types()
-		d.dot(types[0], types[len(types)-1], 4, false)
+		d.dot4(types[0], types[len(types)-1])
 	case "dp2a":
 		types := d.types()
-		d.dot(types[0], types[len(types)-1], 2, d.has("hi"))
+		d.dot2(types[0], types[len(types)-1], d.has("hi"))
 	}
 }
 
@@ -362,20 +362,32 @@ func insertField(a, b uint64, pos, length uint32, width int) uint64 {
 	return b&^field | a<<pos&field
 }
 
-// dot decodes dp4a and dp2a: c plus the products of the parts of a and the bytes of b.
-func (d *decoder) dot(ta, tb ptx.Type, parts uint, high bool) {
+// dot4 decodes dp4a: c plus the products of the bytes of a and b.
+func (d *decoder) dot4(ta, tb ptx.Type) {
 	sa, sb := isSigned(ta), isSigned(tb)
 	d.operands(4, 32, func(w *warp, in *inst, m uint32) {
 		d, a, b, c := w.dst32(in.d, m), &w.r[in.a], &w.r[in.b], &w.r[in.c]
 		for l := range d {
-			x, y, s := uint64(a[l]), uint64(b[l]), uint64(c[l])
+			x0, x1, x2, x3 := spreadBytes(a[l], sa)
+			y0, y1, y2, y3 := spreadBytes(b[l], sb)
+			d[l] = c[l] + uint32(x0*y0+x1*y1+x2*y2+x3*y3)
+		}
+		w.done32(in.d, m)
+	})
+}
+
+// dot2 decodes dp2a: c plus the products of the halves of a and the low, or with high the upper, two bytes of b.
+func (d *decoder) dot2(ta, tb ptx.Type, high bool) {
+	sa, sb := isSigned(ta), isSigned(tb)
+	d.operands(4, 32, func(w *warp, in *inst, m uint32) {
+		d, a, b, c := w.dst32(in.d, m), &w.r[in.a], &w.r[in.b], &w.r[in.c]
+		for l := range d {
+			x, y := uint64(a[l]), uint64(b[l])
 			if high {
 				y >>= 16
 			}
-			for i := range parts {
-				s += extend(x>>(i*32/parts), 32/parts, sa) * extend(y>>(i*8), 8, sb)
-			}
-			d[l] = uint32(s)
+			s := extend(x, 16, sa)*extend(y, 8, sb) + extend(x>>16, 16, sa)*extend(y>>8, 8, sb)
+			d[l] = c[l] + uint32(s)
 		}
 		w.done32(in.d, m)
 	})

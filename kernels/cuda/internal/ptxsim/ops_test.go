@@ -306,6 +306,21 @@ func bitOps() []opCase {
 			}
 			return c
 		}},
+		{"dp4a.s32.s32", w(32, 32, 32, 32), func(a, b, c uint64) uint64 {
+			for i := range 4 {
+				c += uint64(signed(a>>(8*i), 8) * signed(b>>(8*i), 8))
+			}
+			return c
+		}},
+		{"dp4a.u32.u32", w(32, 32, 32, 32), func(a, b, c uint64) uint64 {
+			for i := range 4 {
+				c += (a >> (8 * i) & 255) * (b >> (8 * i) & 255)
+			}
+			return c
+		}},
+		{"dp2a.lo.s32.u32", w(32, 32, 32, 32), func(a, b, c uint64) uint64 {
+			return c + uint64(signed(a, 16)*int64(b&255)+signed(a>>16, 16)*int64(b>>8&255))
+		}},
 		{"dp2a.hi.u32.s32", w(32, 32, 32, 32), func(a, b, c uint64) uint64 {
 			return c + uint64(int64(a&0xffff)*signed(b>>16, 8)+int64(a>>16)*signed(b>>24, 8))
 		}},
