@@ -17,7 +17,6 @@ func BenchmarkInstructions(b *testing.B) {
 		{"dp4a", "", "dp4a.s32.u32 %r9, %r1, %r1, %r1"},
 		{"dp2a", "", "dp2a.lo.s32.u32 %r9, %r1, %r1, %r1"},
 		{"lop3", "", "lop3.b32 %r9, %r1, %r1, %r1, 0x6a"},
-		{"prmt", "", "prmt.b32 %r9, %r1, %r1, 0x5410"},
 		{"setp.selp", "", "setp.lt.s32 %p1, %r1, 5; selp.b32 %r9, %r1, 3, %p1"},
 		{"ld.shared", mySlot + "st.shared.u32 [%r2], 1;", "ld.shared.u32 %r9, [%r2]"},
 		{"st.shared", mySlot, "st.shared.u32 [%r2], %r1"},

@@ -174,18 +174,17 @@ func (d *decoder) lop3() {
 		d.fail("the last operand of lop3 is a number from 0 to 255")
 		return
 	}
-	lut := uint32(table.Imm)
+	var has [8]uint32 // all ones where the function is 1; a's bit is worth 4 of the place, b's 2 and c's 1
+	for i := range has {
+		has[i] = -(uint32(table.Imm) >> i & 1)
+	}
 	d.out.d, d.out.a, d.out.b, d.out.c = d.dst(32), d.arg(1, 32), d.arg(2, 32), d.arg(3, 32)
 	d.out.exec = func(w *warp, in *inst, m uint32) {
 		d, a, b, c := w.dst32(in.d, m), &w.r[in.a], &w.r[in.b], &w.r[in.c]
 		for l := range d {
-			var v uint32
-			for i := uint32(0); i < 8; i++ {
-				if lut>>i&1 != 0 {
-					v |= (a[l] ^ (i>>2&1 - 1)) & (b[l] ^ (i>>1&1 - 1)) & (c[l] ^ (i&1 - 1))
-				}
-			}
-			d[l] = v
+			x, y, z := a[l], b[l], c[l]
+			d[l] = x&(y&(z&has[7]|^z&has[6])|^y&(z&has[5]|^z&has[4])) |
+				^x&(y&(z&has[3]|^z&has[2])|^y&(z&has[1]|^z&has[0]))
 		}
 		w.done32(in.d, m)
 	}

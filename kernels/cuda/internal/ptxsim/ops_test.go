@@ -325,6 +325,17 @@ func bitOps() []opCase {
 			return c + uint64(int64(a&0xffff)*signed(b>>16, 8)+int64(a>>16)*signed(b>>24, 8))
 		}},
 	}
+	for i := range 8 { // a lop3 of each combination of bits alone
+		ops = append(ops, opCase{fmt.Sprintf("lop3.b32 %%d, %%a, %%b, %%c, %d", 1<<i), w(32, 32, 32, 32), func(a, b, c uint64) uint64 {
+			flip := func(v uint64, bit int) uint64 {
+				if i>>bit&1 == 0 {
+					v = ^v
+				}
+				return v
+			}
+			return flip(a, 2) & flip(b, 1) & flip(c, 0)
+		}})
+	}
 	for _, n := range []int{16, 32, 64} {
 		t := fmt.Sprintf(".b%d", n)
 		ops = append(ops,
