@@ -37,6 +37,7 @@ type ChannelScales struct {
 	Tensor string        // the name of what it was before
 	Layer  string        // the source layer that gives it
 	Axis   int           // of the channels
+	Dims   []int         `json:",omitempty"` // the extents of Scales where channels lie along several axes, in place of Axis
 	Scales []float64     // by channel
 	Range  numeric.Range // of what is scaled; unset where none was found
 }
@@ -45,16 +46,50 @@ type ChannelScales struct {
 // other tensors stay as they are.
 func (e Equalized) Restore(name string, v numeric.Value) (string, numeric.Value) {
 	s, ok := e[name]
-	if !ok || s.Axis >= len(v.Dims) || v.Dims[s.Axis] != len(s.Scales) {
+	if !ok {
 		return name, v
 	}
-	inner := numeric.Count(v.Dims[s.Axis+1:])
+	at, ok := s.at(v.Dims)
+	if !ok {
+		return name, v
+	}
 	x := v.Floats()
 	y := numeric.NewValue(numeric.F32, v.Dims...)
 	for i := range x {
-		y.F32()[i] = float32(float64(x[i]) * s.Scales[i/inner%len(s.Scales)])
+		y.F32()[i] = float32(float64(x[i]) * s.Scales[at(i)])
 	}
 	return s.Tensor, y
+}
+
+// at returns a function that tells which of the scales is that of element i of a tensor of such dims; ok is false where they do not
+// fit.
+func (s ChannelScales) at(dims []int) (at func(i int) int, ok bool) {
+	if s.Dims == nil {
+		if s.Axis < 0 || s.Axis >= len(dims) || dims[s.Axis] != len(s.Scales) {
+			return nil, false
+		}
+		inner := numeric.Count(dims[s.Axis+1:])
+		return func(i int) int { return i / inner % len(s.Scales) }, true
+	}
+	if len(s.Dims) != len(dims) || numeric.Count(s.Dims) != len(s.Scales) {
+		return nil, false
+	}
+	for a, d := range s.Dims {
+		if d != 1 && d != dims[a] {
+			return nil, false
+		}
+	}
+	return func(i int) int {
+		from, stride := 0, 1
+		for a := len(dims) - 1; a >= 0; a-- {
+			if s.Dims[a] > 1 {
+				from += i % dims[a] * stride
+				stride *= s.Dims[a]
+			}
+			i /= dims[a]
+		}
+		return from
+	}, true
 }
 
 // Divide is the inverse of Restore: it returns what a tensor of that name is where it was v before.
@@ -159,8 +194,8 @@ func (e *equalizer) run(w *pass.Rewrite) error {
 			continue
 		case !site.Enabled():
 			continue
-		case e.Given[k.Tensor.Name]:
-			e.given = append(e.given, k.Tensor.Name)
+		case e.isGiven(k) != "":
+			e.given = append(e.given, e.isGiven(k))
 			site.Miss(pass.WrongAttribute, "%s", rangeGiven)
 			continue
 		}
@@ -180,18 +215,27 @@ func (e *equalizer) run(w *pass.Rewrite) error {
 			site.Miss(pass.NoGain, "its channels reach about as far as each other already")
 			continue
 		}
-		before := k.Tensors()
-		names, err := k.Scale(n, scales)
+		done, err := k.Scale(n, scales)
 		if err != nil {
 			return fmt.Errorf("layer %s: %w", l.Name, err)
 		}
-		for i, name := range names {
-			e.done[name] = ChannelScales{Tensor: before[i], Layer: site.Layers()[0], Axis: k.Axis(), Scales: scales}
+		for _, s := range done {
+			e.done[s.Name] = ChannelScales{Tensor: s.Before, Layer: site.Layers()[0], Axis: s.Axis, Dims: s.Dims, Scales: s.Scales}
 		}
 		site.Note("%s%s", said(scales, gain), behind(e.Because))
 		site.Fire(l)
 	}
 	return nil
+}
+
+// isGiven returns the first tensor of a link whose range was given; "" where none was.
+func (e *equalizer) isGiven(k *quant.Link) string {
+	for _, name := range k.Tensors() {
+		if e.Given[name] {
+			return name
+		}
+	}
+	return ""
 }
 
 // scales returns what the channels of one link are divided by.

@@ -114,58 +114,64 @@ func TestScaleLinks(t *testing.T) {
 			d := &linked{graph.Define("n"), rand.New(rand.NewPCG(1, 2)), 0}
 			x := d.Input("x", numeric.F32, symbolic.Shape(c.input...)...)
 			d.Output("y", c.make(d, x))
-			n, err := d.Network()
-			if err != nil {
-				t.Fatal(err)
-			}
-			o, err := build.Optimize(t.Context(), n, pass.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			n = o.Network.Clone()
-			links, why := 0, ""
-			for _, l := range append([]*graph.Layer(nil), n.Layers...) {
-				k, err := quant.NewLink(n, l)
-				if err != nil {
-					why += err.Error()
-				}
-				if k == nil {
-					continue
-				}
-				links++
-				scales := make([]float64, k.Channels)
-				for i := range scales {
-					scales[i] = math.Exp2(d.rnd.Float64()*8 - 4)
-				}
-				if _, err := k.Scale(n, scales); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if links != c.links || !strings.Contains(why, c.why) || c.why == "" && why != "" {
-				t.Errorf("%d links (%q), want %d (%q)", links, why, c.links, c.why)
-			}
-			if err := n.Verify(); err != nil {
-				t.Fatal(err)
-			}
-			v := make([]float32, numeric.Count(c.input))
-			for i := range v {
-				v[i] = float32(d.rnd.NormFloat64())
-			}
-			in := map[string]numeric.Value{"x": numeric.Values(numeric.F32, v, c.input...)}
-			want, err := o.Network.Eval(t.Context(), in, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := n.Eval(t.Context(), in, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var e quant.ErrorAccumulator
-			if err := e.Add(want["y"].Floats(), got["y"].Floats()); err != nil || e.Errors().SQNRdB < 110 {
-				t.Errorf("%.1f dB of what it was, %v", e.Errors().SQNRdB, err)
+			if links, why, dB := scaleLinks(t, d, c.input); links != c.links || !strings.Contains(why, c.why) || c.why == "" && why != "" || dB < 110 {
+				t.Errorf("%d links (%q), want %d (%q); %.1f dB of what it was", links, why, c.links, c.why, dB)
 			}
 		})
 	}
+}
+
+// scaleLinks scales the channels of every link of a network by random numbers, and tells how many there are, why others are none, and how
+// near its output y is to what it was.
+func scaleLinks(t *testing.T, d *linked, input []int) (links int, why string, dB float64) {
+	t.Helper()
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := build.Optimize(t.Context(), n, pass.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n = o.Network.Clone()
+	for _, l := range slices.Clone(n.Layers) {
+		k, err := quant.NewLink(n, l)
+		if err != nil {
+			why += err.Error()
+		}
+		if k == nil {
+			continue
+		}
+		links++
+		scales := make([]float64, k.Channels)
+		for i := range scales {
+			scales[i] = math.Exp2(d.rnd.Float64()*8 - 4)
+		}
+		if _, err := k.Scale(n, scales); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := n.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	v := make([]float32, numeric.Count(input))
+	for i := range v {
+		v[i] = float32(d.rnd.NormFloat64())
+	}
+	in := map[string]numeric.Value{"x": numeric.Values(numeric.F32, v, input...)}
+	want, err := o.Network.Eval(t.Context(), in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := n.Eval(t.Context(), in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e quant.ErrorAccumulator
+	if err := e.Add(want["y"].Floats(), got["y"].Floats()); err != nil {
+		t.Fatal(err)
+	}
+	return links, why, e.Errors().SQNRdB
 }
 
 // TestEqualizeByGain: channels that a layer's constants take are scaled for little, those that are divided by a pass of their own are

@@ -98,6 +98,7 @@ func (k *Link) Scales(by Equalizer, seen ChannelSpread) (scales []float64, gain 
 	for c := range reach {
 		reach[c] = seen.AMax(c)
 	}
+	k.tie(reach)
 	alphas := []float64{by.alpha}
 	if by.alpha < 0 {
 		alphas = []float64{0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1}
@@ -229,6 +230,7 @@ func (k *Link) behind() []float64 {
 			most[c] = max(most[c], math.Abs(float64(w)))
 		}
 	}
+	k.tie(most)
 	return most
 }
 
@@ -241,10 +243,18 @@ func (k *Link) before() ([]float64, error) {
 		return nil, fmt.Errorf("what follows its sums does not scale with them; equalise by activations")
 	}
 	v, _ := k.maker.Inputs[1].Const()
-	most, at := make([]float64, k.Channels), channelsOf(k.maker, v.Dims)
+	at := channelsOf(k.maker, v.Dims)
+	most := make([]float64, at.outputs)
 	for i, w := range v.Floats() {
 		o, _ := at.of(i)
 		most[o] = max(most[o], math.Abs(float64(w)))
 	}
-	return most, nil
+	if k.of == nil {
+		return most, nil
+	}
+	given := make([]float64, k.Channels)
+	for c, o := range k.of {
+		given[c] = most[o]
+	}
+	return given, nil
 }

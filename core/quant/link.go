@@ -19,9 +19,10 @@ import (
 // The first layer is a product with constant weights or a normalisation with constant coefficients; those that read its result, if
 // need be through poolings, are products with constant weights. Where what follows the sums of the first does not scale with them, as
 // a clamp at 6 does not, it divides when all else is done. Who reads the result of a normalisation without weights, as a residual
-// sum does, gets it multiplied again.
+// sum does, gets it multiplied again. Between two products there may be an attention as well, of whose values the first gives the
+// channels (link_attention.go).
 type Link struct {
-	Tensor   *graph.Tensor // that maker gives
+	Tensor   *graph.Tensor // that maker gives, or behind an attention users read
 	Channels int
 
 	maker   *graph.Layer
@@ -31,20 +32,32 @@ type Link struct {
 	twice   *graph.Layer   // a product that reads the tensor, and reads it elsewhere as well
 	axis    int            // of the channels
 	absorbs bool           // the maker's constants take the scales
+
+	through *graph.Layer // the attention between maker and users; nil for none, and so are the following
+	spots   []spots      // of the channels in the tensors from the maker's result to Tensor
+	of      []int        // the maker's channel of each
 }
 
 // NewLink returns the link behind a layer. The error says why its channels cannot be scaled; both are nil where no product reads
 // them.
 func NewLink(n *graph.Network, l *graph.Layer) (*Link, error) {
 	norm := l.Op == graph.LayerNorm || l.Op == graph.RMSNorm
+	if l.Op == graph.Attention {
+		return attendedLink(n, l)
+	}
 	if len(l.Outputs) != 1 || l.Outputs[0].Type != numeric.F32 || !norm && kindOf(l) != weighted {
 		return nil, nil
 	}
-	t := l.Outputs[0]
-	k := &Link{Tensor: t, maker: l, axis: len(t.Dims) - 1}
-	if l.Op.Class == graph.ClassConvolution {
-		k.axis = 1
+	var through error
+	if l.Op == graph.MatMul && !l.Inputs[1].IsConst() {
+		k, err := attendedLink(n, l)
+		if k != nil {
+			return k, nil
+		}
+		through = err
 	}
+	t := l.Outputs[0]
+	k := &Link{Tensor: t, maker: l, axis: outputAxis(l)}
 	if k.axis < 0 || k.axis >= len(t.Dims) {
 		return nil, nil
 	}
@@ -53,7 +66,7 @@ func NewLink(n *graph.Network, l *graph.Layer) (*Link, error) {
 		return nil, fmt.Errorf("%s multiplies %s and reads it elsewhere too, as in a sum", k.twice.Name, t.Name)
 	}
 	if len(k.users) == 0 {
-		return nil, nil
+		return nil, through
 	}
 	if err != nil {
 		return nil, err

@@ -2,7 +2,9 @@ package stages
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/model"
 	"github.com/trtui/trtui/sessions/report"
@@ -31,18 +33,27 @@ func (k *links) of(ctx context.Context, in rewriting) (map[string]link, error) {
 	if err != nil {
 		return nil, err
 	}
+	return linksOf(o.Network), nil
+}
+
+// linksOf returns the links of a network, by the tensors that they are of.
+func linksOf(n *graph.Network) map[string]link {
 	list := map[string]link{}
-	for _, l := range o.Network.Layers {
-		switch one, err := quant.NewLink(o.Network, l); {
-		case err != nil && len(l.Outputs) == 1:
-			list[l.Outputs[0].Name] = link{nil, err}
+	for _, l := range n.Layers {
+		switch one, err := quant.NewLink(n, l); {
+		case err != nil:
+			for _, name := range quant.LinkTensors(l) {
+				if _, known := list[name]; !known {
+					list[name] = link{nil, err}
+				}
+			}
 		case one != nil:
 			for _, name := range one.Tensors() {
 				list[name] = link{one, nil}
 			}
 		}
 	}
-	return list, nil
+	return list
 }
 
 // cureOf says whether the channels of a tensor can be equalised, given what they reach.
@@ -55,6 +66,10 @@ func cureOf(list map[string]link, tensor string, spread quant.ChannelSpread) *re
 		return &report.Cure{Why: "it is not given by a product or a normalisation, or no product reads it"}
 	case k.err != nil:
 		return &report.Cure{Why: k.err.Error()}
+	}
+	spread, known := k.Seen(tensor, spread)
+	if !known {
+		return &report.Cure{Why: fmt.Sprintf("what the channels of %s reach is known by head alone", tensor)}
 	}
 	c := &report.Cure{}
 	for _, l := range k.Users() {
