@@ -139,8 +139,11 @@ func (v *findingsView) build() {
 	v.list.Refresh()
 }
 
-// help says which key makes the change that helps, or else which flag.
+// help says which key makes the change that helps, or else which flag. Nothing can be changed here where another program's files are shown.
 func (v *findingsView) help(r report.Remedy) string {
+	if v.in.Snap.Viewed() != "" && r != "" && r != report.RemedyModel {
+		return "it is changed where the engine is built, which these files only describe"
+	}
 	keys := map[report.Remedy]string{
 		report.RemedyCalibrator:   "{c} is the next calibrator; screen 5 compares them",
 		report.RemedyEqualization: "screens 5 and 6: {Accuracy E} equalises channels; {u} undoes",

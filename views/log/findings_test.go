@@ -1,6 +1,7 @@
 package log
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/sessions/report"
@@ -22,5 +23,11 @@ func TestFindingsHelp(t *testing.T) {
 	}
 	if !asked[report.RemedyPreprocessing] || asked[report.RemedyPrecision] {
 		t.Errorf("flags are asked for %v", asked)
+	}
+	v.in.Snap = &report.Snapshot{Model: &report.Model{Viewed: "TensorRT layer information"}}
+	for _, r := range report.Remedies() {
+		if text := v.help(r); strings.Contains(text, "screen ") || text == "flag" {
+			t.Errorf("of another program's files %s says %q", r, text)
+		}
 	}
 }
