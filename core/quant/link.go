@@ -33,9 +33,8 @@ type Link struct {
 	axis    int            // of the channels
 	absorbs bool           // the maker's constants take the scales
 
-	through *graph.Layer // the attention between maker and users; nil for none, and so are the following
-	spots   []spots      // of the channels in the tensors from the maker's result to Tensor
-	of      []int        // the maker's channel of each
+	spots []spots // of the channels in the tensors from the maker's result to Tensor; nil where no attention lies between
+	of    []int   // the maker's channel of each; nil where spots are
 }
 
 // NewLink returns the link behind a layer. The error says why its channels cannot be scaled; both are nil where no product reads

@@ -393,7 +393,7 @@ func linkThrough(n *graph.Network, l *graph.Layer, input int) (*Link, error) {
 	case isOp && len(l.Outputs) > 2 && (len(l.Outputs[2].Users) > 0 || n.IsOutput(l.Outputs[2])):
 		return nil, fmt.Errorf("its values are also given as %s", l.Outputs[2].Name)
 	}
-	k := &Link{maker: maker, through: l}
+	k := &Link{maker: maker}
 	at, ok := spotsAt(chain[0], outputAxis(maker))
 	for _, t := range chain[1:] {
 		if ok {
