@@ -76,3 +76,25 @@ func TestFindOutliers(t *testing.T) {
 		}
 	}
 }
+
+// TestScaleWithout has channels whose outlier a range covers, or clips: the others need their own reach over the levels.
+func TestScaleWithout(t *testing.T) {
+	spread := ChannelSpread{Low: []float64{-0.17, 0, -90, -0.1}, High: []float64{3.14, 2, 89, 1}}
+	for _, c := range []struct {
+		name  string
+		form  Scheme
+		reach float64 // of the range there is
+		want  float64
+	}{
+		{"asymmetric, covered", Scheme{Asymmetric: true}, 90, 3.31 / 255},
+		{"asymmetric, clipped", Scheme{Asymmetric: true}, 40, 3.31 / 255},
+		{"symmetric", Scheme{}, 40, 3.14 / 127},
+		{"unsigned", Scheme{Type: numeric.U8}, 40, 3.14 / 127},
+		{"what there is is less", Scheme{}, 2, 2. / 127},
+	} {
+		r := c.form.Range(-c.reach, 0.9*c.reach)
+		if got := spread.ScaleWithout([]int{2}, r, c.form.DataType()); math.Abs(got/c.want-1) > 1e-6 {
+			t.Errorf("%s: %g, want %g", c.name, got, c.want)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/graph/numeric"
 )
 
 // Outliers are few channels that reach so much further than the others of their tensor that these lose a bit or more to one range for all.
@@ -57,4 +59,19 @@ func (c ChannelSpread) Outliers() Outliers {
 		reach[i] = c.AMax(i)
 	}
 	return FindOutliers(reach)
+}
+
+// ScaleWithout returns the scale that a tensor of range r would have if the given channels did not count: that with which a range of
+// r's form reaches as far as the others do, at most r's own. They lose the bits between the two, which are fewer than [Outliers.Bits]
+// where r clips the given channels.
+func (c ChannelSpread) ScaleWithout(channels []int, r numeric.Range, t numeric.DataType) float64 {
+	var lo, hi float64
+	for i := range c.Low {
+		if !slices.Contains(channels, i) {
+			lo, hi = min(lo, c.Low[i]), max(hi, c.High[i])
+		}
+	}
+	s := Scheme{Type: t}
+	s.Asymmetric = r.ZeroAt(0) != s.Range(-1, 1).ZeroAt(0)
+	return min(float64(s.Range(lo, hi).ScaleAt(0)), float64(r.ScaleAt(0)))
 }

@@ -28,8 +28,8 @@ type ChannelReach struct {
 	Scale    float32 // of the integers; 0: it has none
 	Outliers []int   `json:",omitempty"` // channels that reach so much further than all others that these lose a bit or more, the furthest first
 	Rest     float32 // the largest magnitude of the other channels
-	Needed   float32 // the scale that the other channels would need
-	Bits     float64 // that the other channels lose
+	Needed   float32 // the scale that they would have if only the other channels counted; 0: they have none
+	Bits     float64 // between the two, which the other channels lose
 	Cure     *Cure   `json:",omitempty"` // of outliers
 }
 

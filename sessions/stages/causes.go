@@ -324,7 +324,7 @@ func (c *causes) report(step int, noise []float64, at []int) *report.LayerCause 
 		r.Clipped = s.storage.Clipped / all
 	}
 	if s.tensor.Quantized() && s.stored.Known() {
-		r.Reach = channelReach(s.stored.Spread(), float64(s.tensor.Range.ScaleAt(0)))
+		r.Reach = channelReach(s.stored.Spread(), s.tensor.Range, s.tensor.Type)
 		if len(r.Reach.Outliers) > 0 {
 			r.Reach.Cure = c.cures[s.source]
 		}
@@ -335,18 +335,23 @@ func (c *causes) report(step int, noise []float64, at []int) *report.LayerCause 
 // maxReach bounds the entries of a [report.ChannelReach].
 const maxReach = 1024
 
-// channelReach tells how far channels reach that share a scale, 0 where they have none.
-func channelReach(spread quant.ChannelSpread, scale float64) *report.ChannelReach {
+// channelReach tells how far channels reach that share a range, one that is not set where they have none.
+func channelReach(spread quant.ChannelSpread, all numeric.Range, t numeric.DataType) *report.ChannelReach {
 	n := len(spread.Low)
-	r := &report.ChannelReach{Channels: n, Group: max(1, (n+maxReach-1)/maxReach), Scale: threeDigits(scale)}
+	r := &report.ChannelReach{Channels: n, Group: max(1, (n+maxReach-1)/maxReach)}
 	for i := 0; i < n; i += r.Group {
 		r.Low = append(r.Low, threeDigits(slices.Min(spread.Low[i:min(i+r.Group, n)])))
 		r.High = append(r.High, threeDigits(slices.Max(spread.High[i:min(i+r.Group, n)])))
 	}
 	o := spread.Outliers()
 	r.Amax, r.Rest, r.Outliers, r.Bits = threeDigits(o.Reach), threeDigits(o.Rest), o.Channels, round(o.Bits())
-	if o.Reach > 0 {
-		r.Needed = threeDigits(scale * o.Rest / o.Reach)
+	if all.IsSet() {
+		scale := float64(all.ScaleAt(0))
+		needed := scale
+		if len(o.Channels) > 0 {
+			needed = spread.ScaleWithout(o.Channels, all, t)
+		}
+		r.Scale, r.Needed, r.Bits = threeDigits(scale), threeDigits(needed), round(math.Log2(scale/needed))
 	}
 	return r
 }

@@ -1,11 +1,13 @@
 package stages
 
 import (
+	"math"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/compare"
 )
 
@@ -30,5 +32,20 @@ func TestCorrectedBias(t *testing.T) {
 		if all := c.steps[0].rest; output != 0 || computing+bias != all || corrected && bias < 0.99*all || !corrected && bias != 0 {
 			t.Errorf("corrected %v: %g by computing, %g by the bias, %g by storing, of %g", corrected, computing, bias, output, all)
 		}
+	}
+}
+
+// TestReachOfClipped: where a range clips the outlier, what the others need is what they reach, and they lose fewer bits than by how
+// much further the outlier reaches.
+func TestReachOfClipped(t *testing.T) {
+	spread := quant.ChannelSpread{Low: []float64{-0.17, 0, 0, -0.1}, High: []float64{3.14, 89, 2, 1}}
+	clipped := quant.Scheme{Asymmetric: true}.Range(-0.2, 61) // a scale of 0.24
+	r := channelReach(spread, clipped, numeric.I8)
+	if r.Scale != 0.24 || r.Needed != 0.013 || math.Abs(r.Bits-4.21) > 0.011 {
+		t.Errorf("scale %g, needed %g, %g bits lost; want 0.24, 0.013, 4.2", r.Scale, r.Needed, r.Bits)
+	}
+	even := quant.ChannelSpread{Low: []float64{0, 0, 0}, High: []float64{3, 3, 3}}
+	if r := channelReach(even, clipped, numeric.I8); r.Needed != r.Scale || r.Bits != 0 {
+		t.Errorf("without outliers %g is needed of %g, %g bits lost", r.Needed, r.Scale, r.Bits)
 	}
 }

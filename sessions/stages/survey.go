@@ -128,7 +128,7 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 			tc.Own = ownRange(h, held.histograms[t.Name], r)
 		}
 		if spread, ok := spreads[t.Name]; ok && active >= 0 {
-			tc.Reach = channelReach(spread, float64(tc.By[active].Scale))
+			tc.Reach = channelReach(spread, ranges[active][t.Name], typ)
 			if len(tc.Reach.Outliers) > 0 {
 				tc.Reach.Cure = cure(t.Name, spread)
 			}
