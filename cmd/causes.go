@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -41,6 +42,9 @@ func reachText(r *report.ChannelReach) string {
 		text += "; its channels are equalised already"
 	case c.Equalization == "":
 		text += "; it cannot be equalised: " + c.Why
+		if len(c.Raise) > 0 {
+			text += "; " + raiseFlag(c.Raise) + " has it read as a float"
+		}
 	default:
 		var with []string
 		for _, name := range c.With {
@@ -52,4 +56,13 @@ func reachText(r *report.ChannelReach) string {
 		}
 	}
 	return text
+}
+
+// raiseFlag returns the flag that raises layers to FP32.
+func raiseFlag(layers []string) string {
+	var raised config.Config
+	for _, name := range layers {
+		raised.SetLayerPrecision(name, config.FP32)
+	}
+	return shellLine([]string{"--layer-precisions", strings.Join(raised.LayerPrecisions, ",")})
 }

@@ -120,7 +120,7 @@ func hintOnFact(fact pane.Fact) string {
 	case pane.ConfigSaved:
 		return "build it with --config " + f.Path
 	case pane.Advised:
-		return hintOnRemedy(f.Remedy)
+		return hintOnRemedy(f.Remedy, nil)
 	case pane.NoCeilings:
 		return fmt.Sprintf("trtui record has them in a new one, and on the same device trtui bench %s --roofline measures them now", shellWord(f.Recording))
 	}
@@ -156,8 +156,11 @@ func hintOnData(err error) string {
 	return ""
 }
 
-// hintOnRemedy says which flag or command makes the change that helps with what a rule found.
-func hintOnRemedy(r report.Remedy) string {
+// hintOnRemedy says which flag or command makes the change that helps with what a rule found, and for which layers where those are known.
+func hintOnRemedy(r report.Remedy, raise []string) string {
+	if r == report.RemedyPrecision && len(raise) > 0 {
+		return raiseFlag(raise) + " has it read as a float"
+	}
 	return map[report.Remedy]string{
 		report.RemedyPreprocessing: "--scale, --mean and --std prepare pixels as in training; --size and --channel-order, too, must fit; --dequantize says what raw integers stand for",
 		report.RemedyLabelOffset:   "--label-offset is added to every label",

@@ -117,7 +117,7 @@ func writeAdvice(w io.Writer, snap *report.Snapshot, a *report.Advice) {
 		writeNote(w, "%s", head)
 		writeIndented(w, ui.VisibleName(f.Text))
 		if !a.GoesOn(i) {
-			writeIndented(w, "-> "+hintOnRemedy(f.Remedy))
+			writeIndented(w, "-> "+hintOnRemedy(f.Remedy, f.Raise))
 		}
 	}
 	fmt.Fprintf(w, "\n%s by %s\n", count(len(a.Findings), "finding"), count(a.Asked(), "rule"))

@@ -37,8 +37,16 @@ func TestLint(t *testing.T) {
 // TestRemedies has a flag or a command for each.
 func TestRemedies(t *testing.T) {
 	for _, r := range report.Remedies() {
-		if hintOnRemedy(r) == "" {
+		if hintOnRemedy(r, nil) == "" {
 			t.Errorf("nothing is said of %s", r)
 		}
+	}
+}
+
+// TestRaiseNamed: of a tensor whose readers are to be raised, the flag has their names.
+func TestRaiseNamed(t *testing.T) {
+	got := hintOnRemedy(report.RemedyPrecision, []string{"/b/o/MatMul", "a,b"})
+	if want := "--layer-precisions '/b/o/MatMul:fp32,a*b:fp32' has it read as a float"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -1,7 +1,9 @@
 package views
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
@@ -34,4 +36,21 @@ func TestCauseOfError(t *testing.T) {
 		b.wants("would leave 3.6 dB", "channel 3 reaches 550, the others 9: they lose 5.9 bits")
 	}
 	b.wants("E equalises by activations with next: +30.0 dB expected", "most is added by "+words.ShortName(panetest.Fixture(t).Accuracy.Layers[1].Name))
+}
+
+// TestRaiseReader: where channels cannot be equalised, below the layer is named who reads them, with what raising it was found to win,
+// and its key raises that one.
+func TestRaiseReader(t *testing.T) {
+	snap := wide(t)
+	snap.Accuracy.Layers[1].Cause.Reach.Cure = &report.Cure{Why: "attention reads it", Raise: []string{"next"}}
+	snap.Sensitivity = &report.Sensitivity{Config: snap.Config, To: "fp32", Layers: []report.Sensitive{{Name: "next", Layers: []string{"next"}, Gain: 4.58}}, Total: 1}
+	b := newBench(t, ui.Options{NoColor: true}, snap)
+	b.size(200, 60)
+	b.press("6", "F")
+	b.wants("A raises next to have it read as a float: +4.6 dB expected; it cannot be equalised: attention reads it")
+	b.press("A")
+	b.pass(time.Second)
+	if n := len(b.ctl.set); n == 0 || !slices.Equal(b.ctl.set[n-1].LayerPrecisions, []string{"next:fp32"}) {
+		t.Errorf("set %+v", b.ctl.set)
+	}
 }

@@ -47,6 +47,7 @@ func wideChannel(f *facts) []report.Finding {
 		default:
 			found.Severity = report.Suggestion
 			found.Text += "; it cannot be equalised: " + c.Why
+			found.Raise = c.Raise
 		}
 		list = append(list, found)
 	}

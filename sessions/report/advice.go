@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -53,6 +54,7 @@ type Finding struct {
 	Text     string        // what is so, with its figures
 	Evidence []Evidence    // the figures by name
 	Remedy   Remedy        // what changes it
+	Raise    []string      `json:",omitempty"` // the layers whose precision does, where that is the remedy and it is not that of Layer
 	Time     time.Duration `json:",omitempty"` // of an inference that it is about; 0: not known
 	Bytes    int64         `json:",omitempty"` // that it is about; 0: it is about none
 }
@@ -117,5 +119,5 @@ func (a *Advice) GoesOn(i int) bool {
 		return false
 	}
 	f, next := &a.Findings[i], &a.Findings[i+1]
-	return f.Rule == next.Rule && f.Severity == next.Severity && f.Remedy == next.Remedy
+	return f.Rule == next.Rule && f.Severity == next.Severity && f.Remedy == next.Remedy && slices.Equal(f.Raise, next.Raise)
 }

@@ -40,4 +40,6 @@ type Cure struct {
 	Gain         float64  `unit:"db"`         // by how much less those are then expected to be wrong; 0: not known
 	Done         bool     `json:",omitempty"` // they are in this engine
 	Why          string   `json:",omitempty"` // why they cannot be
+	// Raise are the layers that read the tensor in 8 bits, where its channels cannot be equalised: raised to a float, they read it as a float.
+	Raise []string `json:",omitempty"`
 }

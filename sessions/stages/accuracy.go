@@ -258,7 +258,7 @@ func (a *accuracy) compareLayers(ctx context.Context, in examining, l *run.Loade
 		}
 		r.TapItems += batch.Count
 	}
-	if err := why.findCures(ctx, a.links, in.Of.Of); err != nil {
+	if err := why.findCures(ctx, a.links, in.Of.Of, lowered); err != nil {
 		return err
 	}
 	layerReport(l.Plan, acc, local, why, r)

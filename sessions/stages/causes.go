@@ -257,11 +257,11 @@ func (c *causes) maker(t *graph.Tensor) int {
 		if !ok {
 			return -1
 		}
-		l := c.plan.Steps[i].Layer
-		if l.DataInputs() != 1 || l.Movement() < graph.Moved || len(l.Inputs) == 0 || !slices.Equal(l.Inputs[0].Range.Scale, t.Range.Scale) || l.Inputs[0].Type != t.Type {
+		from := movedFrom(c.plan.Steps[i].Layer, t)
+		if from == nil {
 			return i
 		}
-		t = l.Inputs[0]
+		t = from
 	}
 	return -1
 }

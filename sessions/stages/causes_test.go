@@ -2,13 +2,16 @@ package stages
 
 import (
 	"math"
+	"slices"
 	"testing"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/numeric"
 	"github.com/trtui/trtui/core/graph/symbolic"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // TestCorrectedBias: what a corrected bias moves is no error of the weights, and adds none to the network; of a layer whose bias is as it
@@ -47,5 +50,30 @@ func TestReachOfClipped(t *testing.T) {
 	even := quant.ChannelSpread{Low: []float64{0, 0, 0}, High: []float64{3, 3, 3}}
 	if r := channelReach(even, clipped, numeric.I8); r.Needed != r.Scale || r.Bits != 0 {
 		t.Errorf("without outliers %g is needed of %g, %g bits lost", r.Needed, r.Scale, r.Bits)
+	}
+}
+
+// TestReaders: who reads a tensor in 8 bits is known behind what moves it, and who reads the float is none.
+func TestReaders(t *testing.T) {
+	n := graph.NewNetwork("read")
+	x := n.AddInput("x", numeric.I8, symbolic.Shape(1, 4)...)
+	x.Range = numeric.PerTensor(0.1, 0)
+	turned := n.NewTensor("turned", numeric.I8, symbolic.Shape(4, 1))
+	turned.Range = x.Range
+	real := n.NewTensor("real", numeric.F32, turned.Dims)
+	n.Layers = []*graph.Layer{
+		{Name: "turn", Op: graph.Transpose, Attrs: graph.TransposeAttrs{Perm: []int{1, 0}}, Inputs: []*graph.Tensor{x}, Outputs: []*graph.Tensor{turned}},
+		{Name: "product" + report.MemberSeparator + "bias", From: []string{"shape", "product", "bias"}, Op: graph.Dequantize,
+			Attrs: graph.QuantAttrs{Range: x.Range}, Inputs: []*graph.Tensor{turned}, Outputs: []*graph.Tensor{real}},
+	}
+	turned.Producer, real.Producer = n.Layers[0], n.Layers[1]
+	got := readers(&build.Lowered{Network: n})
+	for _, name := range []string{"x", turned.Name} {
+		if !slices.Equal(got[name], []string{"product"}) {
+			t.Errorf("%s is read by %q", name, got[name])
+		}
+	}
+	if len(got) != 2 {
+		t.Errorf("found %q", got)
 	}
 }

@@ -3,7 +3,9 @@ package stages
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/model"
@@ -56,8 +58,55 @@ func linksOf(n *graph.Network) map[string]link {
 	return list
 }
 
-// cureOf says whether the channels of a tensor can be equalised, given what they reach.
-func cureOf(list map[string]link, tensor string, spread quant.ChannelSpread) *report.Cure {
+// readers finds the layers of a lowered network that read tensors in 8 bits, by the names that the source network has for these, each
+// by the name by which its precision is set. What only moves elements passes a tensor on.
+func readers(l *build.Lowered) map[string][]string {
+	list := map[string][]string{}
+	for _, layer := range l.Network.Layers {
+		if len(layer.Outputs) > 0 && movedFrom(layer, layer.Outputs[0]) != nil {
+			continue
+		}
+		own, _ := report.Principal(layer.Name)
+		if len(layer.From) > 0 && !slices.Contains(layer.From, own) {
+			own = layer.From[0]
+		}
+		for _, t := range layer.Inputs {
+			for ; t != nil && t.Quantized() && !t.IsConst(); t = movedFrom(t.Producer, t) {
+				name := quant.SourceTensor(t.Name)
+				if divided := dividedAs(t, l.Equalized); divided != "" {
+					name = l.Equalized[divided].Tensor
+				}
+				if !slices.Contains(list[name], own) {
+					list[name] = append(list[name], own)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// movedFrom returns the tensor whose elements and range one has that a layer gives, where the layer only moves them; else nil.
+func movedFrom(l *graph.Layer, t *graph.Tensor) *graph.Tensor {
+	if l == nil || l.DataInputs() != 1 || l.Movement() < graph.Moved || len(l.Inputs) == 0 {
+		return nil
+	}
+	if from := l.Inputs[0]; from.Type == t.Type && slices.Equal(from.Range.Scale, t.Range.Scale) {
+		return from
+	}
+	return nil
+}
+
+// cureOf says whether the channels of a tensor can be equalised, given what they reach, and where they cannot, what else helps.
+func cureOf(list map[string]link, readers map[string][]string, tensor string, spread quant.ChannelSpread) *report.Cure {
+	c := equalizedBy(list, tensor, spread)
+	if c.Equalization == "" {
+		c.Raise = readers[tensor]
+	}
+	return c
+}
+
+// equalizedBy says whether the channels of a tensor can be equalised, given what they reach.
+func equalizedBy(list map[string]link, tensor string, spread quant.ChannelSpread) *report.Cure {
 	k, ok := list[tensor]
 	switch {
 	case list == nil:
@@ -105,8 +154,9 @@ func cureOf(list map[string]link, tensor string, spread quant.ChannelSpread) *re
 const worthData = 6
 
 // findCures says of each tensor with outliers how they are equalised.
-func (c *causes) findCures(ctx context.Context, k *links, in lowering) error {
+func (c *causes) findCures(ctx context.Context, k *links, in lowering, l *build.Lowered) error {
 	c.cures = map[string]*report.Cure{}
+	read := readers(l)
 	var list map[string]link
 	for i := range c.steps {
 		s := &c.steps[i]
@@ -127,7 +177,7 @@ func (c *causes) findCures(ctx context.Context, k *links, in lowering) error {
 				return err
 			}
 		}
-		c.cures[s.source] = cureOf(list, s.source, spread)
+		c.cures[s.source] = cureOf(list, read, s.source, spread)
 	}
 	return nil
 }

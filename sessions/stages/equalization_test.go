@@ -79,7 +79,7 @@ func TestCureThroughAttention(t *testing.T) {
 		spread := quant.ChannelSpread{Axis: 2, Low: make([]float64, 8), High: slices.Repeat([]float64{1}, 8), Square: slices.Repeat([]float64{0.2}, 8)}
 		spread.High[5], spread.Square[5] = 50, 500
 		for _, tensor := range []*graph.Tensor{v, y} {
-			c := cureOf(list, tensor.Name, spread)
+			c := cureOf(list, nil, tensor.Name, spread)
 			if past && !strings.Contains(c.Why, "past values, past, are in front") || !past && (c.Equalization == "" || len(c.With) != 1 || c.Gain < 6) {
 				t.Errorf("past %v, %s: %+v", past, tensor.Name, c)
 			}

@@ -65,8 +65,9 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 		return nil, err
 	}
 	used, equalized := map[string]bool{}, map[string]bool{} // of the source network
+	var read map[string][]string
 	if l, err := s.precisions.kept.Of(ctx, in.Of); err == nil {
-		r.Weights = markUsed(r.Weights, l.Network)
+		r.Weights, read = markUsed(r.Weights, l.Network), readers(l)
 		for _, scaled := range l.Equalized {
 			equalized[scaled.Tensor] = true
 		}
@@ -110,7 +111,7 @@ func (s *survey) make(ctx context.Context, in surveying) (*report.Calibration, e
 		if equalized[tensor] {
 			return &report.Cure{Done: true}
 		}
-		return cureOf(links, tensor, spread)
+		return cureOf(links, read, tensor, spread)
 	}
 	own := s.own()
 	add := func(t *graph.Tensor, layer string) {

@@ -175,6 +175,15 @@ func (v *errorsView) Keys() []ui.Key {
 
 // below are the keys of what is shown below the layers.
 func (v *errorsView) below() []ui.Key {
+	keys := v.shared()
+	if raised(v.in.Snap, v.table.Row()) != nil {
+		keys = append([]ui.Key{raiseKey(v.desk)}, keys...)
+	}
+	return keys
+}
+
+// shared are those of them that are there for every layer.
+func (v *errorsView) shared() []ui.Key {
 	return []ui.Key{equalizeKey(v.desk), ui.K("V", "why/where", "below: why the layer errs / where in its output"), stripKey()}
 }
 
@@ -187,6 +196,10 @@ func (v *errorsView) press(msg tea.Msg) tea.Cmd {
 		v.mapped = !v.mapped
 	case pane.IsKey(msg, "E"):
 		return equalize(v.in.Look, v.desk, v.equalizedBy())
+	case pane.IsKey(msg, "A"):
+		if names := raised(v.in.Snap, v.table.Row()); names != nil {
+			return raise(v.in.Look, v.desk, names)
+		}
 	}
 	return nil
 }
@@ -230,7 +243,7 @@ func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
 	case pane.IsKey(msg, "s"):
 		v.metric = (v.metric + 1) % len(metrics)
 		v.table.Refresh()
-	case pane.IsKey(msg, "e"), pane.IsKey(msg, "V"), pane.IsKey(msg, "E"):
+	case pane.IsKey(msg, "e"), pane.IsKey(msg, "V"), pane.IsKey(msg, "E"), pane.IsKey(msg, "A"):
 		return v.press(msg)
 	case pane.IsKey(msg, "F"):
 		return v.firstBad()

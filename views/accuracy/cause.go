@@ -102,7 +102,11 @@ func (v *causeView) draw(c *ui.Canvas, l *report.LayerError) {
 		if v.of.desk.Lacks(pane.NeedsQuantization) == "" {
 			key = c.Keys("{Accuracy E}")
 		}
-		c.FitClauses(1, last, c.W-2, ui.Bold, calibration.CureText(r.Cure, key))
+		text := calibration.CureText(r.Cure, key)
+		if names := raised(v.of.in.Snap, v.of.table.Row()); names != nil && v.of.desk.Lacks(pane.NeedsChoice) == "" {
+			text = c.Keys("{Accuracy A}") + " raises " + words.ShortNames(names) + " to have it read as a float" + raisedGain(v.of.in.Snap, names) + "; it cannot be equalised: " + r.Cure.Why
+		}
+		c.FitClauses(1, last, c.W-2, ui.Bold, text)
 	}
 	if last-y >= 3 {
 		reachColumns(r, -1).Draw(c.Sub(ui.Rect{Y: y, W: c.W, H: last - y}))

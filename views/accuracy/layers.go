@@ -3,7 +3,6 @@ package accuracy
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -53,7 +52,7 @@ func (v *layersView) Render(w, h int) string { return v.view().Render(w, h) }
 func (v *layersView) Keys() []ui.Key {
 	keys := append(v.own(), v.view().Keys()...)
 	if v.shown != shownErrors {
-		keys = append(keys, v.errors.below()...)
+		keys = append(keys, v.errors.shared()...)
 	}
 	return keys
 }
@@ -73,11 +72,6 @@ func (v *layersView) own() []ui.Key {
 		pane.When(v.desk, pane.NeedsChoice, ui.K("S", "sensitivity", "raise one layer after the other: what that wins and costs")),
 		pane.When(v.desk, pane.NeedsChoice, ui.K("B", "search", "search for the precision of every layer that meets a goal")),
 	}
-}
-
-// raiseKey is one of the view of sensitivity, where there is something to raise.
-func raiseKey(d pane.Desk) ui.Key {
-	return pane.When(d, pane.NeedsChoice, ui.K("A", "raise", "raise the layers of the list; undo takes it back"))
 }
 
 // Layer implements pointing.
@@ -110,7 +104,7 @@ func (v *layersView) Update(msg tea.Msg) tea.Cmd {
 		return v.study(nil)
 	case pane.IsKey(msg, "B"):
 		return v.chooseGoal()
-	case v.shown != shownErrors && slices.ContainsFunc(v.errors.below(), func(k ui.Key) bool { return pane.IsKey(msg, k.Keys[0]) }):
+	case v.shown != shownErrors && slices.ContainsFunc(v.errors.shared(), func(k ui.Key) bool { return pane.IsKey(msg, k.Keys[0]) }):
 		return v.errors.press(msg)
 	default:
 		return v.view().Update(msg)
@@ -285,7 +279,7 @@ func (v *sensitivityView) Render(w, h int) string {
 		if r := s.Raise; r != nil && c.H > 6 {
 			foot = 2
 			c.Fit(1, c.H-2, c.W-2, ui.Bold, fmt.Sprintf("raise %s: predicted %s to %s dB, %s", words.Plural(len(r.Layers), "layer"), words.Decibels(r.Predicted.SQNR), words.Decibels(r.Predicted.RaisedSQNR),
-				longer(r.Predicted)+": "+shortNames(r.Layers)))
+				longer(r.Predicted)+": "+words.ShortNames(r.Layers)))
 			text := "measured: not yet"
 			if m := r.Measured; m != nil {
 				text = fmt.Sprintf("measured  %s to %s dB on %s, %s; %s raises them", words.Decibels(m.SQNR), words.Decibels(m.RaisedSQNR), words.Plural(r.Items, "item"), raisedTime(r), v.in.Look.Keys("{Accuracy A}"))
@@ -315,13 +309,4 @@ func longer(of report.Effect) string {
 	} else {
 		return ui.Duration(d) + " longer"
 	}
-}
-
-// shortNames lists layers.
-func shortNames(names []string) string {
-	var short []string
-	for _, name := range names {
-		short = append(short, words.ShortName(name))
-	}
-	return strings.Join(short, ", ")
 }

@@ -34,11 +34,12 @@ func TestWeightTexts(t *testing.T) {
 
 func TestCureText(t *testing.T) {
 	for want, c := range map[string]*report.Cure{
-		"":                                   nil,
-		"it cannot be equalised: no reader":  {Why: "no reader"},
-		"its channels are equalised already": {Done: true},
-		"E equalises by weights with a, b":   {Equalization: "weights", With: []string{"a", "b"}},
-		"E equalises by weights with a: +3.0 dB expected": {Equalization: "weights", With: []string{"a"}, Gain: 3},
+		"":                                  nil,
+		"it cannot be equalised: no reader": {Why: "no reader"},
+		"raise a, b to have it read as a float; it cannot be equalised: no reader": {Why: "no reader", Raise: []string{"a", "b"}},
+		"its channels are equalised already":                                       {Done: true},
+		"E equalises by weights with a, b":                                         {Equalization: "weights", With: []string{"a", "b"}},
+		"E equalises by weights with a: +3.0 dB expected":                          {Equalization: "weights", With: []string{"a"}, Gain: 3},
 	} {
 		if got := CureText(c, "E"); got != want {
 			t.Errorf("got %q, want %q", got, want)

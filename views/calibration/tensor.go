@@ -2,7 +2,6 @@ package calibration
 
 import (
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -190,16 +189,15 @@ func CureText(c *report.Cure, key string) string {
 		return ""
 	case c.Done:
 		return "its channels are equalised already"
+	case c.Equalization == "" && len(c.Raise) > 0:
+		return "raise " + words.ShortNames(c.Raise) + " to have it read as a float; it cannot be equalised: " + c.Why
 	case c.Equalization == "":
 		return "it cannot be equalised: " + c.Why
 	}
-	var with []string
-	for _, name := range c.With {
-		with = append(with, words.ShortName(name))
-	}
-	text := fmt.Sprintf("equalise by %s with %s", c.Equalization, strings.Join(with, ", "))
+	with := words.ShortNames(c.With)
+	text := fmt.Sprintf("equalise by %s with %s", c.Equalization, with)
 	if key != "" {
-		text = key + " equalises by " + c.Equalization + " with " + strings.Join(with, ", ")
+		text = key + " equalises by " + c.Equalization + " with " + with
 	}
 	if c.Gain > 0 {
 		text += fmt.Sprintf(": %+.1f dB expected", c.Gain)

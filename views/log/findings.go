@@ -125,7 +125,7 @@ func (v *findingsView) build() {
 	for i, f := range v.advice.Findings {
 		v.lines = append(v.lines, findingLine{i, findingHead, ""})
 		add(i, findingText, f.Text)
-		if help := v.help(f.Remedy); help != "" && !v.advice.GoesOn(i) {
+		if help := v.help(&f); help != "" && !v.advice.GoesOn(i) {
 			add(i, findingHelp, help)
 		}
 	}
@@ -140,9 +140,12 @@ func (v *findingsView) build() {
 }
 
 // help says which key makes the change that helps, or else which flag. Nothing can be changed here where another program's files are shown.
-func (v *findingsView) help(r report.Remedy) string {
-	if v.in.Snap.Viewed() != "" && r != "" && r != report.RemedyModel {
+func (v *findingsView) help(f *report.Finding) string {
+	if v.in.Snap.Viewed() != "" && f.Remedy != "" && f.Remedy != report.RemedyModel {
 		return "it is changed where the engine is built, which these files only describe"
+	}
+	if f.Remedy == report.RemedyPrecision && len(f.Raise) > 0 {
+		return v.in.Look.Keys("screen 2: {Graph P} raises ") + words.ShortNames(f.Raise) + ", to have it read as a float"
 	}
 	keys := map[report.Remedy]string{
 		report.RemedyCalibrator:   "{c} is the next calibrator; screen 5 compares them",
@@ -154,10 +157,10 @@ func (v *findingsView) help(r report.Remedy) string {
 		report.RemedyModel:        "enter shows the layer; only another model changes that",
 		report.RemedyMeasure:      "{r} measures again, on a machine at rest",
 	}
-	if text := keys[r]; text != "" {
+	if text := keys[f.Remedy]; text != "" {
 		return v.in.Look.Keys(text)
 	}
-	return v.hint(pane.Advised{Remedy: r})
+	return v.hint(pane.Advised{Remedy: f.Remedy})
 }
 
 func (v *findingsView) line(i int) ui.ListLine {

@@ -17,7 +17,7 @@ func TestFindingsHelp(t *testing.T) {
 		return "flag"
 	})
 	for _, r := range report.Remedies() {
-		if v.help(r) == "" {
+		if v.help(&report.Finding{Remedy: r}) == "" {
 			t.Errorf("nothing helps with %s", r)
 		}
 	}

@@ -77,6 +77,15 @@ func ShortName(name string) string {
 	return first + others
 }
 
+// ShortNames lists layers.
+func ShortNames(names []string) string {
+	var short []string
+	for _, name := range names {
+		short = append(short, ShortName(name))
+	}
+	return strings.Join(short, ", ")
+}
+
 // MoreBytes writes a difference of bytes with its sign.
 func MoreBytes(n int) string {
 	if n < 0 {
