@@ -26,7 +26,7 @@ func TestFindingsHelp(t *testing.T) {
 	}
 	v.in.Snap = &report.Snapshot{Model: &report.Model{Viewed: "TensorRT layer information"}}
 	for _, r := range report.Remedies() {
-		if text := v.help(r); strings.Contains(text, "screen ") || text == "flag" {
+		if text := v.help(&report.Finding{Remedy: r}); strings.Contains(text, "screen ") || text == "flag" {
 			t.Errorf("of another program's files %s says %q", r, text)
 		}
 	}
