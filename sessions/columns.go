@@ -18,7 +18,7 @@ func Columns(ctx context.Context, r *Runner, configs []config.Config, p run.Prof
 // columnsOn is Columns whose rounds are added to those that kept has.
 func columnsOn(ctx context.Context, r *Runner, configs []config.Config, p run.Profiling, kept *stages.Together) (*report.Columns, error) {
 	p.PerStep = true
-	compared, err := r.compareOn(ctx, configs, report.PartOverview|report.PartTimings, p, kept)
+	compared, err := compareOn(ctx, r, configs, report.PartOverview|report.PartTimings, p, kept)
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,11 @@ type Compared struct {
 // long in all as p says for each. Where the device has no room for all engines at a time they are measured one after the other,
 // which the speeds tell.
 func (r *Runner) Compare(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling) ([]Compared, error) {
-	return r.compareOn(ctx, configs, parts, p, nil)
+	return compareOn(ctx, r, configs, parts, p, nil)
 }
 
 // compareOn is Compare whose rounds are added to those that kept has.
-func (r *Runner) compareOn(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling, kept *stages.Together) (list []Compared, err error) {
+func compareOn(ctx context.Context, r *Runner, configs []config.Config, parts report.Parts, p run.Profiling, kept *stages.Together) (list []Compared, err error) {
 	err = r.surviving(ctx, configs[0], func() error {
 		list, err = r.compare(ctx, configs, parts, p, kept)
 		return err

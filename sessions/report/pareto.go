@@ -117,3 +117,21 @@ func (c *RecordedConfig) Point() Point {
 	}
 	return p
 }
+
+// OnOneScale is [Took] as it is shown: what is its own median all but is that.
+func OnOneScale(list []Measured, quantized bool) []time.Duration {
+	took, _ := Took(list, quantized)
+	for i, d := range took {
+		took[i] = Nearly(d, list[i].Median)
+	}
+	return took
+}
+
+// Nearly returns what something takes beside others, or its own median where that is no other in what shows.
+func Nearly(took, median time.Duration) time.Duration {
+	p := ParetoPoint{Point: Point{Latency: median}, Took: took}
+	if p.BesideOthers() {
+		return took
+	}
+	return median
+}

@@ -137,24 +137,6 @@ func Took(list []Measured, quantized bool) (took []time.Duration, beside []bool)
 	return took, beside
 }
 
-// OnOneScale is [Took] as it is shown: what is its own median all but is that.
-func OnOneScale(list []Measured, quantized bool) []time.Duration {
-	took, _ := Took(list, quantized)
-	for i, d := range took {
-		took[i] = Nearly(d, list[i].Median)
-	}
-	return took
-}
-
-// Nearly returns what something takes beside others, or its own median where that is no other in what shows.
-func Nearly(took, median time.Duration) time.Duration {
-	p := ParetoPoint{Point: Point{Latency: median}, Took: took}
-	if p.BesideOthers() {
-		return took
-	}
-	return median
-}
-
 // Interval returns the median with the interval that its own samples give.
 func (m Measured) Interval() Interval { return Interval{m.Median, float64(m.Low), float64(m.High)} }
 

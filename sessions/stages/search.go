@@ -60,7 +60,7 @@ func (g *searching) run(ctx context.Context) (err error) {
 		return err
 	}
 	if g.Goal.MinSQNR != nil && g.Goal.MaxDrop == nil && g.Goal.MinAgreement == nil {
-		return g.bySQNR(ctx)
+		return (&bySQNR{searching: g}).run(ctx)
 	}
 	if g.Goal.Accuracy() {
 		return g.byLevel(ctx)
@@ -103,46 +103,6 @@ func (g *searching) weigh(ctx context.Context) error {
 		g.choices = append(g.choices, all[r.Name])
 	}
 	return nil
-}
-
-// timingNoise is the share of an engine's time below which a saving is none: the tuner's times vary as much.
-const timingNoise = 0.02
-
-// more returns how much longer a variant takes than the base.
-func more(variant, base time.Duration) float64 {
-	d := float64(variant - base)
-	if d < 0 && -d < timingNoise*float64(base) {
-		return 0
-	}
-	return d
-}
-
-// solve returns the set that is predicted to have no more than so much noise in the least time, and its noise. ok is false where no
-// set is.
-func (g *searching) solve(ctx context.Context, most float64) (best predicted, ok bool, err error) {
-	need := g.study.noise - most
-	seeds := [][]int{g.all(-1)}
-	for range 6 {
-		chosen, reached := quant.Cheapest(g.options(), need)
-		seeds = append(seeds, chosen)
-		noise, err := g.noiseOf(ctx, g.variant(chosen))
-		if err != nil {
-			return best, false, err
-		}
-		if noise <= most || !reached {
-			break
-		}
-		need += 1.1 * (noise - most)
-	}
-	for k := range g.To {
-		seeds = append(seeds, g.all(k))
-	}
-	return g.refine(ctx, leastTime(most), seeds...)
-}
-
-// goesOn reports whether another engine may be built.
-func (g *searching) goesOn() bool {
-	return len(g.report.Points) < g.Most && (len(g.report.Points) == 0 || !g.late(1))
 }
 
 // levelStep is how near to each other, in dB, the last level that does not do and the first that does are in the end.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/trtui/trtui/core/quant"
 )
 
 // point of a search that is predicted: a choice for each part, with the error and the time of the whole.
@@ -100,4 +102,27 @@ func (g *searching) predict(ctx context.Context, chosen []int) (predicted, error
 	p.time = float64(c.time)
 	p.noise, err = g.noiseOf(ctx, g.variant(chosen))
 	return p, err
+}
+
+// solve returns the set that is predicted to have no more than so much noise in the least time, and its noise. ok is false where no
+// set is.
+func (g *searching) solve(ctx context.Context, most float64) (best predicted, ok bool, err error) {
+	need := g.study.noise - most
+	seeds := [][]int{g.all(-1)}
+	for range 6 {
+		chosen, reached := quant.Cheapest(g.options(), need)
+		seeds = append(seeds, chosen)
+		noise, err := g.noiseOf(ctx, g.variant(chosen))
+		if err != nil {
+			return best, false, err
+		}
+		if noise <= most || !reached {
+			break
+		}
+		need += 1.1 * (noise - most)
+	}
+	for k := range g.To {
+		seeds = append(seeds, g.all(k))
+	}
+	return g.refine(ctx, leastTime(most), seeds...)
 }

@@ -154,3 +154,20 @@ func rangeTexts(ranges map[string]numeric.Range) map[string]string {
 	}
 	return texts
 }
+
+// timingNoise is the share of an engine's time below which a saving is none: the tuner's times vary as much.
+const timingNoise = 0.02
+
+// more returns how much longer a variant takes than the base.
+func more(variant, base time.Duration) float64 {
+	d := float64(variant - base)
+	if d < 0 && -d < timingNoise*float64(base) {
+		return 0
+	}
+	return d
+}
+
+// goesOn reports whether another engine may be built.
+func (g *searching) goesOn() bool {
+	return len(g.report.Points) < g.Most && (len(g.report.Points) == 0 || !g.late(1))
+}

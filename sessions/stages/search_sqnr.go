@@ -30,12 +30,16 @@ type confirmed struct {
 }
 
 // bySQNR looks for the least time at an SQNR.
-func (g *searching) bySQNR(ctx context.Context) error {
-	bias := 0.0                     // dB by which sets' own networks are better than predicted
+type bySQNR struct {
+	*searching
+	bias float64 // dB by which sets' own networks are better than predicted
+}
+
+func (g *bySQNR) run(ctx context.Context) error {
 	off, margin := 0.0, firstMargin // dB by which engines on the data are better than their networks
 	fastest := math.Inf(1)          // of those that meet the goal, as predicted
 	for g.goesOn() {
-		best, ok, err := g.confirm(ctx, *g.Goal.MinSQNR-off+margin, &bias)
+		best, ok, err := g.confirm(ctx, *g.Goal.MinSQNR-off+margin)
 		if err != nil {
 			return err
 		}
@@ -68,12 +72,12 @@ type confirming struct {
 }
 
 // confirm is that of a search.
-func (g *searching) confirm(ctx context.Context, least float64, bias *float64) (best confirmed, ok bool, err error) {
+func (g *bySQNR) confirm(ctx context.Context, least float64) (best confirmed, ok bool, err error) {
 	return confirming{
 		func(most float64) (predicted, bool, error) { return g.solve(ctx, most) },
 		func(p predicted) (float64, error) { return g.ownNoise(ctx, p) },
 		func() bool { return g.late(refinedUntil) },
-	}.of(least, bias)
+	}.of(least, &g.bias)
 }
 
 // of returns the set of least time whose own network has an SQNR, or of those that were looked at the one that comes nearest. ok is
@@ -109,7 +113,7 @@ func (c confirming) of(least float64, bias *float64) (best confirmed, ok bool, e
 }
 
 // ownNoise returns the error of the network that the engine of a set is made of.
-func (g *searching) ownNoise(ctx context.Context, p predicted) (float64, error) {
+func (g *bySQNR) ownNoise(ctx context.Context, p predicted) (float64, error) {
 	cfg := g.configured(p.chosen)
 	if !cfg.Quantizes() {
 		return p.noise, nil
