@@ -152,6 +152,9 @@ func (f *modelFlags) exportQuantised(ctx context.Context, stdout, stderr io.Writ
 		if !f.config.changed("precision") && !cfg.Quantizes() {
 			cfg.Precision = config.INT8
 		}
+		if !f.config.changed("activations") && config.ChoosesRows(cfg.Quantization) { // ONNX has no product of rows by ranges of their own
+			cfg.Quantization.Activations = cfg.Quantization.WithRows(false)
+		}
 		warnOfRandomRanges(stderr, r, cfg)
 		n, err := r.Quantised(ctx, cfg)
 		if err != nil {

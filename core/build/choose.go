@@ -76,7 +76,7 @@ const (
 	mostJudging   = 32   // items that are held out
 	mostCorrected = 16   // items on which biases are corrected in trials
 	leastChosen   = 0.1  // dB by which a way must be better
-	leastByToken  = 1    // dB by which ranges of rows must be, with which an inference takes up to a tenth longer
+	leastByToken  = 3    // dB by which ranges of rows must be, half of the noise: with them an inference takes a tenth longer or more
 	mostWork      = 1e11 // multiplications of rounding by moments: some ten seconds
 )
 
