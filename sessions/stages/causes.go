@@ -355,3 +355,14 @@ func channelReach(spread quant.ChannelSpread, all numeric.Range, t numeric.DataT
 	}
 	return r
 }
+
+// movedFrom returns the tensor whose elements and range one has that a layer gives, where the layer only moves them; else nil.
+func movedFrom(l *graph.Layer, t *graph.Tensor) *graph.Tensor {
+	if l == nil || l.DataInputs() != 1 || l.Movement() < graph.Moved || len(l.Inputs) == 0 {
+		return nil
+	}
+	if from := l.Inputs[0]; from.Type == t.Type && slices.Equal(from.Range.Scale, t.Range.Scale) {
+		return from
+	}
+	return nil
+}

@@ -85,17 +85,6 @@ func readers(l *build.Lowered) map[string][]string {
 	return list
 }
 
-// movedFrom returns the tensor whose elements and range one has that a layer gives, where the layer only moves them; else nil.
-func movedFrom(l *graph.Layer, t *graph.Tensor) *graph.Tensor {
-	if l == nil || l.DataInputs() != 1 || l.Movement() < graph.Moved || len(l.Inputs) == 0 {
-		return nil
-	}
-	if from := l.Inputs[0]; from.Type == t.Type && slices.Equal(from.Range.Scale, t.Range.Scale) {
-		return from
-	}
-	return nil
-}
-
 // cureOf says whether the channels of a tensor can be equalised, given what they reach, and where they cannot, what else helps.
 func cureOf(list map[string]link, readers map[string][]string, tensor string, spread quant.ChannelSpread) *report.Cure {
 	c := equalizedBy(list, tensor, spread)
