@@ -1,7 +1,7 @@
 package report
 
-// ErrorMap tells where in a tensor an error sits: over its channels (axis 1, or the only axis) and its positions (all
-// axes behind that), items of the batch taken together. A cell is of several channels and positions where the tensor has
+// ErrorMap tells where in a tensor an error sits: over its channels, which are those of its weights and of outliers, and its positions (all other
+// axes), items of the batch taken together. A cell is of several channels and positions where the tensor has
 // more than the map.
 type ErrorMap struct {
 	Channels, Positions int

@@ -26,16 +26,14 @@ type errorMap struct {
 	signal, noise []float64 // by group of channels
 }
 
-// add takes in the difference of two tensors with the given dims; those of another shape than the first are left out.
-func (m *errorMap) add(ref, got []float32, dims []int) {
-	channels, positions := 1, 1
-	switch len(dims) {
-	case 0:
-	case 1:
-		channels = dims[0]
-	default:
-		channels, positions = dims[1], numeric.Count(dims[2:])
+// add takes in the difference of two tensors with the given dims, whose channels lie along an axis and whose items along the first, if
+// that is another; those of another shape than the first are left out.
+func (m *errorMap) add(ref, got []float32, dims []int, axis int) {
+	channels, before, inner := 1, 1, 1 // positions are before the channels and behind them
+	if axis < len(dims) {
+		channels, before, inner = dims[axis], numeric.Count(dims[min(1, axis):axis]), numeric.Count(dims[axis+1:])
 	}
+	positions := before * inner
 	n := channels * positions
 	if n == 0 || positions > maxMapPositions || len(ref)%n != 0 || len(got) != len(ref) {
 		return
@@ -45,17 +43,17 @@ func (m *errorMap) add(ref, got []float32, dims []int) {
 	} else if m.channels != channels || m.positions != positions {
 		return
 	}
-	for i := 0; i < len(ref); i += positions {
-		c := i / positions % channels
+	for i := 0; i < len(ref); i += inner {
+		c, at := i/inner%channels, i/inner/channels%before*inner
 		row := c * m.rows / channels * m.columns
 		cells, counts := m.cells[row:row+m.columns], m.counts[row:row+m.columns]
 		var signal, noise float64
-		for p, r := range ref[i : i+positions] {
+		for p, r := range ref[i : i+inner] {
 			d := float64(got[i+p]) - float64(r)
 			if !(math.Abs(d) <= math.MaxFloat64) {
 				continue
 			}
-			k := m.column[p]
+			k := m.column[at+p]
 			cells[k] += d * d
 			counts[k]++
 			signal += float64(r) * float64(r)

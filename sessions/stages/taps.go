@@ -62,8 +62,8 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compar
 			if k > 0 {
 				continue
 			}
-			errs[i].where.add(want, got, ref.Dims)
 			errs[i].channels.Axis = channelAxis(t)
+			errs[i].where.add(want, got, ref.Dims, errs[i].channels.Axis)
 			if err := errs[i].channels.Add(want, got, ref.Dims); err != nil {
 				return err
 			}
