@@ -100,3 +100,20 @@ func TestBelowKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestSearchBegins says what a search does before it has built an engine.
+func TestSearchBegins(t *testing.T) {
+	v := newSearchView(ui.NewLook(ui.Options{NoColor: true}), &panetest.Desk{})
+	goal := 30.0
+	snap := &report.Snapshot{Seq: 1, Search: &report.Search{Goal: report.Goal{MinSQNR: &goal}, Live: true}, Busy: &report.Progress{Phase: "raising layers", Item: "conv1", Done: 2, Total: 9}}
+	v.Update(snap)
+	if text := ansi.Strip(v.Render(60, 10)); !strings.Contains(text, "raising layers") || !strings.Contains(text, "2/9") {
+		t.Errorf("it begins with\n%s", text)
+	}
+	ended := *snap
+	ended.Busy, ended.Search = nil, &report.Search{Goal: snap.Search.Goal}
+	v.Update(&ended)
+	if text := ansi.Strip(v.Render(60, 10)); !strings.Contains(text, "no engine has been built yet") {
+		t.Errorf("it ends with\n%s", text)
+	}
+}

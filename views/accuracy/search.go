@@ -112,6 +112,10 @@ func (v *searchView) Render(w, h int) string {
 			v.in.Unmeasured(c, v.desk, pane.NeedsChoice, "the precision of every layer that together meets a goal: the points that a search has tried", "{Accuracy B} chooses a goal and searches")
 			return
 		}
+		if s := v.in.Snap; s.Search.Live && len(s.Search.Points) == 0 && s.Busy != nil {
+			v.in.Wait(c, "the engines that are built")
+			return
+		}
 		v.table.Draw(c)
 	})
 }
