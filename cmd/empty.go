@@ -22,9 +22,12 @@ func refuseEmpty(c *cobra.Command, args []string) error {
 var errEmpty = errors.New("empty: is the variable set that it comes from?")
 
 // refuseEmptyValues makes it an error that a flag of a command, or of those below it, is given nothing, which would be as if it were not
-// given. What has none as a value has a word for it.
+// given. What has none as a value has a word for it, but for a text ([textValue]), which may have no words.
 func refuseEmptyValues(c *cobra.Command) {
 	wrap := func(f *pflag.Flag) {
+		if _, text := f.Value.(*textValue); text {
+			return
+		}
 		if list, several := f.Value.(pflag.SliceValue); several {
 			f.Value = someValues{someValue{f.Value}, list}
 			return
@@ -37,6 +40,13 @@ func refuseEmptyValues(c *cobra.Command) {
 		refuseEmptyValues(sub)
 	}
 }
+
+// textValue is a text, which may be empty.
+type textValue string
+
+func (v *textValue) String() string     { return string(*v) }
+func (v *textValue) Set(s string) error { *v = textValue(s); return nil }
+func (v *textValue) Type() string       { return "string" }
 
 // someValue is a flag's value that is not empty.
 type someValue struct{ pflag.Value }

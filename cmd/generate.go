@@ -76,7 +76,7 @@ func generateCommand(t tables) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.data.tokenizer, "tokenizer", "", "tokenizer.json, its `FOLDER`, or a tokenizer of llama2.c; default: tokenizer.json beside the model")
 	f.StringVar(&o.data.logits, "logits", "", "the `OUTPUT` that scores the next token; default: one as wide as the vocabulary, called logits, or the first")
-	f.StringVar(&o.prompt, "prompt", "", "the `TEXT` to continue; - reads it from standard input")
+	f.Var((*textValue)(&o.prompt), "prompt", "the `TEXT` to continue; - reads it from standard input")
 	f.IntSliceVar(&o.ids, "ids", nil, "the `TOKENS` to continue, in place of a text; no tokenizer is needed then")
 	f.IntVar(&o.tokens, "tokens", 128, "how many new tokens at most")
 	f.IntVar(&o.length, "length", 0, "room for so many tokens, of prompt and text; default: what both need")
