@@ -211,7 +211,7 @@ func accuracyFacts(s *report.Snapshot) ui.Facts {
 	if l.Agreement >= 0 {
 		facts = append(facts, ui.Fact{Name: "agreement", Value: words.Percent(l.Agreement), Note: fmt.Sprintf("with %s on %s", a.Against(), words.Plural(a.Items, "item"))})
 	} else if l.Unclassed != "" {
-		facts = append(facts, ui.Fact{Name: "agreement", Value: "none", Note: l.Unclassed})
+		facts = append(facts, ui.Fact{Name: "agreement", Value: "none", Note: "the outputs are no classes"})
 	}
 	if first := a.First(); first != nil {
 		facts = append(facts, ui.Fact{Name: "output SQNR", Value: sqnrText(first.SQNR), Note: "against " + a.Against()})
