@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,9 +41,16 @@ func (o *gpuFlags) isolated() bool {
 	return err == nil && !o.inProcess && (row.native || row.name == "cudasim" && os.Getenv(cuda.FaultVariable) != "")
 }
 
-// workerFor returns a process that is to do a command's work, on the same device with the same code.
+// workerFor returns a process that is to do a command's work, on the same device with the same code; more is flags, each with its value,
+// of which those are left out that have none.
 func (o *gpuFlags) workerFor(stderr io.Writer, command string, more ...string) supervisor.Worker {
-	args := append([]string{"gpu", command, "--worker", "--backend", o.device.backend, "--device", o.device.device, "--code-cache", o.device.codes}, more...)
+	args := []string{"gpu", command, "--worker"}
+	flags := append([]string{"--backend", o.device.backend, "--device", o.device.device, "--code-cache", o.device.codes}, more...)
+	for pair := range slices.Chunk(flags, 2) {
+		if pair[1] != "" {
+			args = append(args, pair...)
+		}
+	}
 	return supervisor.Worker{Program: o.program, Args: args, Patience: o.patience, Stderr: stderr}
 }
 

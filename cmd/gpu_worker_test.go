@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -157,6 +158,16 @@ func TestSelftestSurvives(t *testing.T) {
 	}
 	if sum["complete"] != true || sum["ran"] != float64(len(rows)-1) || sum["pairs"] != sum["ran"] || sum["contexts_lost"] != 4.0 || sum["tactics_ran"] != 2.0 {
 		t.Errorf("%v", sum)
+	}
+}
+
+// TestWorkerFlags: a worker is given the flags that have a value, since one without is an error.
+func TestWorkerFlags(t *testing.T) {
+	o := &gpuFlags{}
+	o.device.backend = "cuda"
+	w := o.workerFor(io.Discard, "selftest", "--filter", "", "--pairs", "all", "--skip", "")
+	if want := []string{"gpu", "selftest", "--worker", "--backend", "cuda", "--pairs", "all"}; !slices.Equal(w.Args, want) {
+		t.Errorf("%q, want %q", w.Args, want)
 	}
 }
 
