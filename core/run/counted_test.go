@@ -84,17 +84,7 @@ func TestCountedInside(t *testing.T) {
 		return nil, []*graph.Tensor{b.Add(v[0], b.Reduce(graph.ReduceSum, b.Named("places").NonZero(v[0]), false, 0, 1))}
 	})
 	d.Output("y", y[0])
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := cpu.Open(1)
-	defer b.Close()
-	p, err := run.NewPlan(t.Context(), n, nil, b, run.BestGuess)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := contextOf(t, b, reread(t, p))
+	c := rereadContext(t, d)
 	for _, m := range []map[string][]int64{{"x": {0, 1, 0, 2}, "y": {10, 11, 10, 12}}, {"x": {0, 0, 0, 0}, "y": {0, 0, 0, 0}}, {"x": {1, 1, 1, 1}, "y": {13, 13, 13, 13}}} {
 		checkControl(t, c, map[string]numeric.Value{"x": numeric.Values(numeric.I64, m["x"], 4)}, map[string]numeric.Value{"y": numeric.Values(numeric.I64, m["y"], 4)})
 	}
@@ -115,17 +105,7 @@ func TestCountsThatAgree(t *testing.T) {
 		y = d.ScatterND(y, d.Transpose(elements, 1, 0), d.Reshape(d.Mul(rows, factor), -1), graph.ScatterAttrs{})
 	}
 	d.Output("y", y)
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := cpu.Open(1)
-	defer b.Close()
-	p, err := run.NewPlan(t.Context(), n, nil, b, run.BestGuess)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := contextOf(t, b, reread(t, p))
+	c := rereadContext(t, d)
 	in := numeric.Values(numeric.F32, []float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 2, 3, 2)
 	for range 2 { // the second time at what is bound
 		for _, experts := range [][]int64{{0, 0, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2}, {2, 1, 0, 0, 1, 2}, {0, 0, 0, 2, 0, 0}} {
@@ -145,4 +125,20 @@ func TestCountsThatAgree(t *testing.T) {
 	if err := c.Execute(); err == nil || !strings.Contains(err.Error(), "ScatterND): updates") {
 		t.Errorf("four elements to two places: %v", err)
 	}
+}
+
+// rereadContext returns a context of what was defined, on the CPU, as it comes back from an engine's file.
+func rereadContext(t *testing.T, d *graph.Definition) *run.ExecutionContext {
+	t.Helper()
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	t.Cleanup(func() { b.Close() })
+	p, err := run.NewPlan(t.Context(), n, nil, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contextOf(t, b, reread(t, p))
 }
