@@ -19,6 +19,7 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/exchange"
 	"github.com/trtui/trtui/sessions/model"
+	"github.com/trtui/trtui/sessions/stages"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -154,6 +155,9 @@ func (f *modelFlags) exportQuantised(ctx context.Context, stdout, stderr io.Writ
 		}
 		if !f.config.changed("activations") && config.ChoosesRows(cfg.Quantization) { // ONNX has no product of rows by ranges of their own
 			cfg.Quantization.Activations = cfg.Quantization.WithRows(false)
+			if stages.MultipliesTokens(p.model.Network) {
+				writeNote(stderr, "%s", withoutRows(cfg.Quantization))
+			}
 		}
 		warnOfRandomRanges(stderr, r, cfg)
 		n, err := r.Quantised(ctx, cfg)
@@ -165,6 +169,11 @@ func (f *modelFlags) exportQuantised(ctx context.Context, stdout, stderr io.Writ
 		}
 		return f.writeNetwork(stdout, p.model, n, output)
 	})
+}
+
+// withoutRows says that an export of sequences is not what other commands may choose by default, and how they are made to agree.
+func withoutRows(q config.Quantization) string {
+	return "ranges are of tensors, as --activations " + q.Activations + " has them everywhere; by default other commands take ranges by token where these win, of which ONNX has no product, and --activations " + q.WithRows(true) + " writes them for nodes of their own"
 }
 
 // optimized returns the network after the passes that do not depend on precision, for a device that computes all they make.

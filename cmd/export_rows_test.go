@@ -4,7 +4,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/sessions/config"
 )
+
+// TestWithoutRows names the flags by which an export and other commands agree.
+func TestWithoutRows(t *testing.T) {
+	q := config.DefaultQuantization()
+	q.Activations = q.WithRows(false)
+	if text := withoutRows(q); !strings.Contains(text, "--activations asymmetric has") || !strings.Contains(text, "--activations asymmetric:token writes") {
+		t.Error(text)
+	}
+}
 
 // TestExportByToken: what ONNX has no product for is written by nodes of its own, and said; by one range nothing is.
 func TestExportByToken(t *testing.T) {

@@ -91,11 +91,11 @@ type (
 
 // choosesRows reports whether it is to be chosen which ranges rows of a network's products have.
 func (in lowering) choosesRows(n *graph.Network) bool {
-	return in.Ranges != nil && config.ChoosesRows(in.Quantized) && multipliesTokens(n)
+	return in.Ranges != nil && config.ChoosesRows(in.Quantized) && MultipliesTokens(n)
 }
 
-// multipliesTokens reports whether a network multiplies sequences of rows by constant matrices.
-func multipliesTokens(n *graph.Network) bool {
+// MultipliesTokens reports whether a network multiplies sequences of rows by constant matrices.
+func MultipliesTokens(n *graph.Network) bool {
 	constant := func(t *graph.Tensor) bool {
 		if t != nil && t.Producer != nil && t.Producer.Op == graph.Transpose { // of weights as PyTorch has them
 			t = t.Producer.Inputs[0]

@@ -46,7 +46,7 @@ func (g *searching) run(ctx context.Context) (err error) {
 		return err
 	}
 	g.show()
-	ways := waysOf(g.config.Quantization.Full(), g.study.base, multipliesTokens(g.study.source.Network)) // of what the configuration leaves open
+	ways := waysOf(g.config.Quantization.Full(), g.study.base, MultipliesTokens(g.study.source.Network)) // of what the configuration leaves open
 	if err = g.settle(ctx); err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func TestWayByToken(t *testing.T) {
 		x := d.Input("x", numeric.F32, symbolic.Shape([]int{1, 5, 4}[3-rank:]...)...)
 		d.Output("y", d.MatMul(x, d.Constant("w", numeric.NewValue(numeric.F32, 4, 3))))
 		n, err := d.Network()
-		if err != nil || multipliesTokens(n) != want {
+		if err != nil || MultipliesTokens(n) != want {
 			t.Errorf("rank %d: %v, %v", rank, !want, err)
 		}
 	}
